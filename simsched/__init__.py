@@ -1,0 +1,1 @@
+"""simsched: simulate how a multi-stage GPU service schedules its batches."""

@@ -1,0 +1,45 @@
+"""What several rooms speak: requests, batches, decisions, units, errors, names, random streams."""
+
+from simsched.core.decision import Dispatch, Hold, Policy, StageView, StaticView
+from simsched.core.errors import (
+    InputError,
+    NotEnoughData,
+    PolicyError,
+    SimschedError,
+    SimschedWarning,
+    Unstable,
+    unknown,
+)
+from simsched.core.provenance import Origin, Provenance, weakest
+from simsched.core.registry import Registry
+from simsched.core.request import Batch, Request
+from simsched.core.streams import stream
+from simsched.core.units import NS_PER_MS, NS_PER_S, format_bytes, ns_from_ms, ns_from_s, parse_bytes
+
+__all__ = [
+    "NS_PER_MS",
+    "NS_PER_S",
+    "Batch",
+    "Dispatch",
+    "Hold",
+    "InputError",
+    "NotEnoughData",
+    "Origin",
+    "Policy",
+    "PolicyError",
+    "Provenance",
+    "Registry",
+    "Request",
+    "SimschedError",
+    "SimschedWarning",
+    "StageView",
+    "StaticView",
+    "Unstable",
+    "format_bytes",
+    "ns_from_ms",
+    "ns_from_s",
+    "parse_bytes",
+    "stream",
+    "unknown",
+    "weakest",
+]

@@ -1,0 +1,76 @@
+"""The tree of errors. Each is one line that says where, what was got, and what to change.
+
+SimschedError
+├── InputError      a file, field or option that a user can correct
+├── PolicyError     a policy decided something that is not allowed
+├── Unstable        a formula was asked beyond its capacity
+└── NotEnoughData   a sample too small for the statistic; `needed` says how large
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SimschedError(Exception):
+    """Base of all errors of simsched; its text is one line for a user."""
+
+
+class InputError(SimschedError):
+    """A file, field or option is wrong.
+
+    Args:
+        problem: what was got and what to change.
+        where: the file and field, such as "slow.yaml: stages.encoder.policy.max_batch".
+    """
+
+    def __init__(self, problem: str, where: str = "") -> None:
+        self.problem = problem
+        self.where = where
+        super().__init__(f"{where}: {problem}" if where else problem)
+
+    def within(self, where: str) -> "InputError":
+        """The same error seen from one level further out."""
+        joint = "" if not self.where else ("" if self.where.startswith("[") else ".")
+        return InputError(self.problem, f"{where}{joint}{self.where}")
+
+    def in_file(self, path: object) -> "InputError":
+        """The same error with the file's name in front."""
+        return InputError(self.problem, f"{path}: {self.where}" if self.where else str(path))
+
+
+def unknown(what: str, got: str, known: Iterable[str], where: str = "", hint: str = "") -> InputError:
+    """An error for a name that is not known, naming the nearest known one.
+
+    >>> str(unknown("policy", "drian", ["drain", "static"]))
+    "policy 'drian' is unknown; did you mean 'drain'? (known: drain, static)"
+    """
+    names = sorted(known)
+    near = get_close_matches(got, names, n=1)
+    guess = f"; did you mean {near[0]!r}?" if near else ";"
+    listed = hint or f"known: {', '.join(names)}"
+    return InputError(f"{what} {got!r} is unknown{guess} ({listed})", where)
+
+
+class PolicyError(SimschedError):
+    """A policy broke its contract: not a decision, not waiting, twice in a batch, or a Hold in the past."""
+
+
+class Unstable(SimschedError):
+    """The offered load reaches or passes the capacity, so the quantity asked for is infinite."""
+
+
+class NotEnoughData(SimschedError):
+    """A sample is too small for the statistic.
+
+    Args:
+        problem: one line.
+        needed: the number of observations that would do.
+    """
+
+    def __init__(self, problem: str, needed: int) -> None:
+        self.needed = needed
+        super().__init__(problem)
+
+
+class SimschedWarning(UserWarning):
+    """Something a user should know about a result that was still computed."""

@@ -1,0 +1,205 @@
+"""The one way into a Run: the engine and every reader of recorded events write through it."""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from simsched.run.run import Run
+from simsched.run.schema import NEVER, STATUS, category
+
+IntArray = npt.NDArray[np.int64]
+DONE, REFUSED, FAILED, UNFINISHED = range(len(STATUS))
+
+
+class StageLog:
+    """Facts of one stage, appended in the order in which they happen: a number a request, few a batch."""
+
+    __slots__ = (
+        "count",
+        "end",
+        "enter_counts",
+        "enter_ids",
+        "enter_times",
+        "ids",
+        "name",
+        "release",
+        "server",
+        "start",
+    )
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.enter_ids, self.enter_times, self.enter_counts = array("i"), array("q"), array("i")
+        self.ids = array("i")
+        self.server, self.count = array("i"), array("i")
+        self.start, self.end, self.release = array("q"), array("q"), array("q")
+
+    def enter(self, ids: Sequence[int], at_ns: int) -> None:
+        """These requests entered the queue, in this order."""
+        self.enter_ids.extend(ids)
+        self.enter_times.append(at_ns)
+        self.enter_counts.append(len(ids))
+
+    def begin(self, ids: Sequence[int], server: int, at_ns: int) -> int:
+        """A batch started; returns its number within the stage."""
+        self.ids.extend(ids)
+        self.server.append(server)
+        self.count.append(len(ids))
+        self.start.append(at_ns)
+        self.end.append(NEVER)
+        self.release.append(NEVER)
+        return len(self.start) - 1
+
+    def finish(self, batch: int, at_ns: int) -> None:
+        """The batch ended, and its server is free unless `free` says later."""
+        self.end[batch] = at_ns
+        self.release[batch] = at_ns
+
+    def free(self, batch: int, at_ns: int) -> None:
+        """The server of an ended batch is free only now."""
+        self.release[batch] = at_ns
+
+
+class Recorder:
+    """Collects facts and makes them a Run.
+
+    Args:
+        stages: names, in the order of the pipeline.
+        sizes: true size of each request, by its number.
+        classes: class of each request as an index into `class_names`; all of the first by default.
+        class_names: names of the classes.
+    """
+
+    def __init__(
+        self,
+        stages: Iterable[str],
+        sizes: npt.NDArray[np.float64],
+        classes: npt.NDArray[np.int8] | None = None,
+        class_names: Sequence[str] = ("",),
+    ) -> None:
+        n = len(sizes)
+        self.sizes = sizes
+        self.classes = np.zeros(n, np.int8) if classes is None else classes
+        self.class_names = list(class_names)
+        self.arrival = np.full(n, NEVER, np.int64)
+        self.end = np.full(n, NEVER, np.int64)
+        self.status = np.full(n, UNFINISHED, np.int8)
+        self.stages = [StageLog(name) for name in stages]
+        self._memory: tuple[array[int], list[str], list[str], array[int]] = (array("q"), [], [], array("q"))
+        self._incidents: list[tuple[int, str, int, str, str]] = []
+
+    def done(self, request: int, at_ns: int) -> None:
+        """The client has the last byte of this request."""
+        self.end[request] = at_ns
+        self.status[request] = DONE
+
+    def memory(self, at_ns: int, gpu: str, kind: str, held: int) -> None:
+        """From now on this GPU holds so many bytes of this kind."""
+        for column, value in zip(self._memory, (at_ns, gpu, kind, held), strict=True):
+            column.append(value)  # type: ignore[attr-defined]
+
+    def incident(self, at_ns: int, kind: str, request: int = NEVER, stage: str = "", detail: str = "") -> None:
+        """Something that a user must be able to count: refused, too_large and so on."""
+        self._incidents.append((at_ns, kind, request, stage, detail))
+
+    def finish(self, meta: Mapping[str, Any]) -> Run:
+        """The tables of all that was recorded. Requests that were never sent are left out."""
+        requests = self._requests()
+        firsts = np.cumsum([0] + [len(log.start) for log in self.stages])
+        visits = [self._visits(log, int(first)) for log, first in zip(self.stages, firsts[:-1], strict=True)]
+        names = [log.name for log in self.stages]
+        return Run(
+            requests=requests,
+            visits=_stacked(visits, names),
+            batches=_numbered(_stacked([self._batches(log) for log in self.stages], names)),
+            memory=_table(("time_ns", "gpu", "kind", "bytes"), self._memory, ("gpu", "kind")),
+            incidents=_table(
+                ("time_ns", "kind", "request", "stage", "detail"),
+                tuple(zip(*self._incidents, strict=True)) or ((),) * 5,
+                ("kind", "stage"),
+            ),
+            meta={**meta, "stages": names},
+        )
+
+    def _requests(self) -> pd.DataFrame:
+        sent = np.flatnonzero(self.arrival != NEVER)
+        whole = len(sent) == len(self.arrival)
+
+        def of(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return column if whole else column[sent]
+
+        return pd.DataFrame(
+            {
+                "request": sent,
+                "cls": category(of(self.classes), self.class_names),
+                "size": of(self.sizes),
+                "arrival_ns": of(self.arrival),
+                "end_ns": of(self.end),
+                "status": category(of(self.status), STATUS),
+            },
+            copy=False,
+        )
+
+    def _visits(self, log: StageLog, first_batch: int) -> dict[str, IntArray]:
+        """One row a visit: those of batches in order of start, then those that never started."""
+        ids, enter_ids = _ints(log.ids), _ints(log.enter_ids)
+        count = _ints(log.count)
+        entered_at = np.full(len(self.sizes), NEVER, np.int64)
+        entered_at[enter_ids] = np.repeat(_ints(log.enter_times), _ints(log.enter_counts))
+        started = np.zeros(len(self.sizes), bool)
+        started[ids] = True
+        left = enter_ids[~started[enter_ids]]
+        never = np.full(len(left), NEVER, np.int64)
+        numbers = np.arange(first_batch, first_batch + len(count))
+        return {
+            "request": np.concatenate([ids, left]),
+            "enter_ns": entered_at[np.concatenate([ids, left])],
+            "start_ns": np.concatenate([np.repeat(_ints(log.start), count), never]),
+            "end_ns": np.concatenate([np.repeat(_ints(log.end), count), never]),
+            "batch": np.concatenate([np.repeat(numbers, count), never]),
+        }
+
+    def _batches(self, log: StageLog) -> dict[str, npt.NDArray[Any]]:
+        count = _ints(log.count)
+        size = self.sizes[_ints(log.ids)]
+        begin = np.cumsum(count) - count
+        return {
+            "server": _ints(log.server),
+            "start_ns": _ints(log.start),
+            "end_ns": _ints(log.end),
+            "release_ns": _ints(log.release),
+            "count": count,
+            "total": np.add.reduceat(size, begin) if len(count) else size,
+            "longest": np.maximum.reduceat(size, begin) if len(count) else size,
+        }
+
+
+def _ints(values: "array[int]") -> IntArray:
+    return np.asarray(values, dtype=np.int64)
+
+
+def _stacked(parts: list[dict[str, npt.NDArray[Any]]], stages: list[str]) -> pd.DataFrame:
+    """The stages' columns one below another, with the stage's name as a category."""
+    lengths = [len(next(iter(part.values()))) for part in parts]
+    codes = np.repeat(np.arange(len(parts), dtype=np.int8), lengths)
+    columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return pd.DataFrame({"stage": category(codes, stages), **columns}, copy=False)
+
+
+def _numbered(batches: pd.DataFrame) -> pd.DataFrame:
+    batches.insert(0, "batch", np.arange(len(batches)))
+    return batches
+
+
+def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], categories: Sequence[str]) -> pd.DataFrame:
+    table = pd.DataFrame({name: list(column) for name, column in zip(names, columns, strict=True)})
+    for name in names:
+        if name in categories:
+            table[name] = table[name].astype("str").astype("category")
+        elif name != "detail":
+            table[name] = table[name].astype("int64")
+    return table
