@@ -10,6 +10,7 @@ from simsched.core.errors import (
     Unstable,
     unknown,
 )
+from simsched.core.plain import Plain, shown
 from simsched.core.provenance import Origin, Provenance, weakest
 from simsched.core.registry import Registry
 from simsched.core.request import Batch, Request
@@ -25,6 +26,7 @@ __all__ = [
     "InputError",
     "NotEnoughData",
     "Origin",
+    "Plain",
     "Policy",
     "PolicyError",
     "Provenance",
@@ -39,6 +41,7 @@ __all__ = [
     "ns_from_ms",
     "ns_from_s",
     "parse_bytes",
+    "shown",
     "stream",
     "unknown",
     "weakest",

@@ -1,7 +1,6 @@
 """What everyone may know of a request, and of a batch of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -31,8 +30,7 @@ class Request(NamedTuple):
     attained_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """What a cost curve needs to know of a batch: sizes in the stage's own unit.
 
     Attributes:
@@ -46,7 +44,7 @@ class Batch:
     180
     """
 
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody wants of a batch
     total: float
     longest: float
 

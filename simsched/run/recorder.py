@@ -15,34 +15,38 @@ IntArray = npt.NDArray[np.int64]
 DONE, REFUSED, FAILED, UNFINISHED = range(len(STATUS))
 
 
+class IdLog:
+    """Which requests, when: appended in bulk, a few bytes a request."""
+
+    def __init__(self) -> None:
+        self.ids, self.times, self.counts = array("i"), array("q"), array("i")
+
+    def add(self, ids: Sequence[int], at_ns: int) -> None:
+        """These requests at this time."""
+        self.ids.extend(ids)
+        self.times.append(at_ns)
+        self.counts.append(len(ids))
+
+    def times_by_id(self, n: int) -> IntArray:
+        """int64[n]: the time of each request, NEVER where there is none; the last one counts."""
+        times = np.full(n, NEVER, np.int64)
+        times[_ints(self.ids)] = np.repeat(_ints(self.times), _ints(self.counts))
+        return times
+
+
 class StageLog:
     """Facts of one stage, appended in the order in which they happen: a number a request, few a batch."""
 
-    __slots__ = (
-        "count",
-        "end",
-        "enter_counts",
-        "enter_ids",
-        "enter_times",
-        "ids",
-        "name",
-        "release",
-        "server",
-        "start",
-    )
-
     def __init__(self, name: str) -> None:
         self.name = name
-        self.enter_ids, self.enter_times, self.enter_counts = array("i"), array("q"), array("i")
+        self.entered = IdLog()
         self.ids = array("i")
         self.server, self.count = array("i"), array("i")
         self.start, self.end, self.release = array("q"), array("q"), array("q")
 
     def enter(self, ids: Sequence[int], at_ns: int) -> None:
         """These requests entered the queue, in this order."""
-        self.enter_ids.extend(ids)
-        self.enter_times.append(at_ns)
-        self.enter_counts.append(len(ids))
+        self.entered.add(ids, at_ns)
 
     def begin(self, ids: Sequence[int], server: int, at_ns: int) -> int:
         """A batch started; returns its number within the stage."""
@@ -56,11 +60,10 @@ class StageLog:
 
     def finish(self, batch: int, at_ns: int) -> None:
         """The batch ended, and its server is free unless `free` says later."""
-        self.end[batch] = at_ns
-        self.release[batch] = at_ns
+        self.end[batch] = self.release[batch] = at_ns
 
     def free(self, batch: int, at_ns: int) -> None:
-        """The server of an ended batch is free only now."""
+        """The server of an ended batch is free only now: it was blocked."""
         self.release[batch] = at_ns
 
 
@@ -86,7 +89,7 @@ class Recorder:
         self.classes = np.zeros(n, np.int8) if classes is None else classes
         self.class_names = list(class_names)
         self.arrival = np.full(n, NEVER, np.int64)
-        self.end = np.full(n, NEVER, np.int64)
+        self._done = IdLog()
         self.status = np.full(n, UNFINISHED, np.int8)
         self.stages = [StageLog(name) for name in stages]
         self._memory: tuple[array[int], list[str], list[str], array[int]] = (array("q"), [], [], array("q"))
@@ -94,8 +97,15 @@ class Recorder:
 
     def done(self, request: int, at_ns: int) -> None:
         """The client has the last byte of this request."""
-        self.end[request] = at_ns
-        self.status[request] = DONE
+        self._done.add((request,), at_ns)
+
+    def done_all(self, requests: Sequence[int], at_ns: int) -> None:
+        """The same for several at once."""
+        self._done.add(requests, at_ns)
+
+    def lost(self, request: int, status: int) -> None:
+        """This request ended without an answer: REFUSED or FAILED."""
+        self.status[request] = status
 
     def memory(self, at_ns: int, gpu: str, kind: str, held: int) -> None:
         """From now on this GPU holds so many bytes of this kind."""
@@ -129,6 +139,9 @@ class Recorder:
         sent = np.flatnonzero(self.arrival != NEVER)
         whole = len(sent) == len(self.arrival)
 
+        end = self._done.times_by_id(len(self.sizes))
+        self.status[end != NEVER] = DONE
+
         def of(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
             return column if whole else column[sent]
 
@@ -138,7 +151,7 @@ class Recorder:
                 "cls": category(of(self.classes), self.class_names),
                 "size": of(self.sizes),
                 "arrival_ns": of(self.arrival),
-                "end_ns": of(self.end),
+                "end_ns": of(end),
                 "status": category(of(self.status), STATUS),
             },
             copy=False,
@@ -146,10 +159,9 @@ class Recorder:
 
     def _visits(self, log: StageLog, first_batch: int) -> dict[str, IntArray]:
         """One row a visit: those of batches in order of start, then those that never started."""
-        ids, enter_ids = _ints(log.ids), _ints(log.enter_ids)
+        ids, enter_ids = _ints(log.ids), _ints(log.entered.ids)
         count = _ints(log.count)
-        entered_at = np.full(len(self.sizes), NEVER, np.int64)
-        entered_at[enter_ids] = np.repeat(_ints(log.enter_times), _ints(log.enter_counts))
+        entered_at = log.entered.times_by_id(len(self.sizes))
         started = np.zeros(len(self.sizes), bool)
         started[ids] = True
         left = enter_ids[~started[enter_ids]]

@@ -1,0 +1,48 @@
+"""What a Run says: metrics, shares, series over time, Little's identity, comparisons. It only reads Runs."""
+
+from simsched.analysis.breakdown import Shares, batch_sizes, shares, time_stamps
+from simsched.analysis.columns import RequestColumns, StageColumns, request_columns, stage_columns
+from simsched.analysis.compare import COMPARED, Difference, differences, errors, number
+from simsched.analysis.little import Little, little
+from simsched.analysis.metrics import Metrics, metrics
+from simsched.analysis.series import gauge, memory_held, over_time, sampled
+from simsched.analysis.warmup import (
+    Warmup,
+    WarmupCount,
+    WarmupMser5,
+    measured,
+    warmup_from,
+    warmup_of,
+    warmup_requests,
+)
+
+__all__ = [
+    "COMPARED",
+    "Difference",
+    "Little",
+    "Metrics",
+    "RequestColumns",
+    "Shares",
+    "StageColumns",
+    "Warmup",
+    "WarmupCount",
+    "WarmupMser5",
+    "batch_sizes",
+    "differences",
+    "errors",
+    "gauge",
+    "little",
+    "measured",
+    "memory_held",
+    "metrics",
+    "number",
+    "over_time",
+    "request_columns",
+    "sampled",
+    "shares",
+    "stage_columns",
+    "time_stamps",
+    "warmup_from",
+    "warmup_of",
+    "warmup_requests",
+]

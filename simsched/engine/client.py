@@ -1,0 +1,180 @@
+"""Those who send requests and get answers: users in a closed loop, or an open load of due times."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from simsched.core import Batch, Request, ns_from_ms
+from simsched.engine.kernel import Kernel
+from simsched.engine.outlet import Desk
+from simsched.engine.stages.gated import GatedStage
+from simsched.hardware import Curve
+from simsched.run import Recorder
+from simsched.run.recorder import REFUSED
+from simsched.workload import Load
+
+_request = tuple.__new__  # see stages/gated.py
+Progress = Callable[[int, int], None]
+
+
+class Client:
+    """Sends the load's requests, gets the answers, and in a closed loop sends the next.
+
+    Args:
+        load: the requests.
+        kernel: the clock.
+        recorder: for send and answer times.
+        one_way_ns: network and client time on each way.
+        answers: answers that make a request done: the number of last stages.
+        progress: called now and then with done and all.
+    """
+
+    def __init__(
+        self,
+        load: Load,
+        *,
+        kernel: Kernel,
+        recorder: Recorder,
+        one_way_ns: int,
+        answers: int,
+        progress: Progress | None,
+    ) -> None:
+        self._kernel = kernel
+        self._recorder = recorder
+        self._one_way_ns = one_way_ns
+        self._answers = answers
+        self._progress = progress
+        self._all = len(load.sizes)
+        self._sizes = load.sizes.data
+        self._declared = load.declared.data
+        self._classes = load.classes.data
+        self._class_names = load.class_names
+        self._due_ns = None if load.due_ns is None else load.due_ns.data
+        self._think_ns = None if load.think_ns is None else load.think_ns.data
+        self._starts_ns = load.starts_ns
+        self._sent = 0
+        self._settled = 0
+        self._report_at = 0
+        self._got: dict[int, int] = {}
+        self._admission: tuple[Desk, Curve] | None = None
+        self._response: tuple[Desk, Curve] | None = None
+        self._entry: GatedStage
+
+    def connect(
+        self, entry: GatedStage, admission: tuple[Desk, Curve] | None, response: tuple[Desk, Curve] | None
+    ) -> None:
+        """The first stage, and what its and the last process's event loops ask for each request."""
+        self._entry, self._admission, self._response = entry, admission, response
+
+    def begin(self) -> None:
+        """Schedule the first sends."""
+        if self._due_ns is not None:
+            self._kernel.at(self._due_ns[0], self._due, None)
+        elif self._starts_ns is not None:
+            times, counts = np.unique(self._starts_ns, return_counts=True)
+            for at_ns, count in zip(times.tolist(), counts.tolist(), strict=True):
+                self._kernel.at(at_ns, self._send, count)
+
+    # sending ----------------------------------------------------------------------------------------------------
+
+    def _due(self, _: Any) -> None:
+        """Send all that is due now, and wait for the next."""
+        due, now, first = self._due_ns, self._kernel.now, self._sent
+        if due is None:
+            return
+        count = 1
+        while first + count < self._all and due[first + count] <= now:
+            count += 1
+        if first + count < self._all:
+            self._kernel.at(due[first + count], self._due, None)
+        self._send(count)
+
+    def _send(self, count: int) -> None:
+        """Send the next `count` requests, or as many as are left."""
+        first = self._sent
+        last = min(first + count, self._all)
+        if first == last:
+            return
+        self._sent = last
+        now = self._kernel.now
+        self._recorder.arrival[first:last] = now
+        names, classes, declared = self._class_names, self._classes, self._declared
+        new = _request
+        requests: list[Request] = [
+            new(Request, (i, now, now, declared[i], names[classes[i]], "", None, 0)) for i in range(first, last)
+        ]
+        if self._one_way_ns:
+            self._kernel.after(self._one_way_ns, self._reach, requests)
+        else:
+            self._reach(requests)
+
+    def _reach(self, requests: list[Request]) -> None:
+        """They are at the server: one task each on its event loop, then into the first stage."""
+        if self._admission is None:
+            self._admit(requests)
+            return
+        desk, cost = self._admission
+        for request in requests:
+            size = self._sizes[request.id]
+            desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._admit, [request])
+
+    def _admit(self, requests: list[Request]) -> None:
+        if not self._entry.bounded:
+            self._entry.arrive(requests)
+            return
+        for request in requests:
+            if self._entry.has_room(request):
+                self._entry.arrive([request])
+            else:
+                self._refuse(request)
+
+    def _refuse(self, request: Request) -> None:
+        now = self._kernel.now
+        self._recorder.incident(now, "refused", request.id, self._entry.name, "no waiting place or memory")
+        self._recorder.lost(request.id, REFUSED)
+        self._kernel.after(self._one_way_ns, self._settle, [request.id])
+
+    # answers ----------------------------------------------------------------------------------------------------
+
+    def answer(self, requests: Sequence[Request]) -> None:
+        """A last stage is done with these."""
+        if self._answers > 1:
+            requests = [request for request in requests if self._is_last(request.id)]
+        if self._response is None:
+            self._leave([r[0] for r in requests])
+            return
+        desk, cost = self._response
+        for request in requests:
+            size = self._sizes[request.id]
+            desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._leave, [request.id])
+
+    def _is_last(self, request: int) -> bool:
+        got = self._got.pop(request, 0) + 1
+        if got < self._answers:
+            self._got[request] = got
+        return got == self._answers
+
+    def _leave(self, ids: list[int]) -> None:
+        if self._one_way_ns:
+            self._kernel.after(self._one_way_ns, self._answered, ids)
+        else:
+            self._answered(ids)
+
+    def _answered(self, ids: list[int]) -> None:
+        self._recorder.done_all(ids, self._kernel.now)
+        self._settle(ids)
+
+    def _settle(self, ids: list[int]) -> None:
+        """These have their answer or refusal; in a closed loop their users go on."""
+        self._settled += len(ids)
+        if self._progress is not None and self._settled >= self._report_at:
+            self._report_at = self._settled + max(1, self._all // 100)
+            self._progress(self._settled, self._all)
+        if self._due_ns is not None or not ids:
+            return
+        if self._think_ns is None:
+            self._send(len(ids))
+        else:
+            for request in ids:
+                self._kernel.after(self._think_ns[request], self._send, 1)

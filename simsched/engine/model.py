@@ -1,0 +1,105 @@
+"""What the engine simulates: plain frozen objects, all names resolved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from simsched.core import Policy
+from simsched.engine.resources import Sharing
+from simsched.hardware import EventLoopCosts, Program, StageMemory
+from simsched.workload import Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuSpec:
+    """A GPU.
+
+    Attributes:
+        memory: bytes, None for no limit.
+        margin: share of the memory left free.
+        sharing: how work of several batches on it is shared.
+    """
+
+    name: str
+    memory: int | None = None
+    margin: float = 0.0
+    sharing: Sharing = "uncontended"
+
+    @property
+    def capacity(self) -> int | None:
+        """Bytes that may be held."""
+        return None if self.memory is None else int(self.memory * (1 - self.margin))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkSpec:
+    """A link between memories or machines.
+
+    Attributes:
+        sharing: how moves at the same time are shared.
+    """
+
+    name: str
+    sharing: Sharing = "fifo"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessSpec:
+    """An OS process: one interpreter, shared by its stages' threads and its event loop.
+
+    Attributes:
+        loop: what the tasks of its event loop cost; None costs nothing and takes no time.
+        interpreter: how its threads share the interpreter.
+    """
+
+    name: str
+    loop: EventLoopCosts = field(default_factory=EventLoopCosts)
+    interpreter: Sharing = "processor_sharing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageSpec:
+    """A stage: a queue with servers.
+
+    Attributes:
+        gpu: name of its GPU, None for none.
+        process: name of its process; stages of one process share interpreter and event loop.
+        policy: decides its batches.
+        program: what a batch does on which resource.
+        scale: the stage's own unit for one unit of size.
+        servers: batches at once.
+        queue_limit: waiting places; None is unlimited. A free server adds one.
+        memory: what it holds on its GPU.
+        next: stages that its requests go on to; none: the answer goes to the client.
+        wait_for: stages from which a request must have come before it enters; empty: the entry.
+    """
+
+    name: str
+    policy: Policy
+    program: Program
+    gpu: str | None = None
+    process: str | None = None
+    scale: float = 1.0
+    servers: int = 1
+    queue_limit: int | None = None
+    memory: StageMemory | None = None
+    next: tuple[str, ...] = ()
+    wait_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """All that a simulation needs.
+
+    Attributes:
+        stages: in pipeline order, each after those it waits for; exactly one waits for none.
+        workload: what is sent.
+        meta: put into the Run's meta as it is.
+    """
+
+    stages: tuple[StageSpec, ...]
+    gpus: tuple[GpuSpec, ...]
+    workload: Workload
+    processes: tuple[ProcessSpec, ...] = ()
+    links: tuple[LinkSpec, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)

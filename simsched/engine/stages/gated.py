@@ -1,0 +1,267 @@
+"""A gated stage: a queue, servers, and batches that are fixed from start to end.
+
+A request enters the queue; once the instant has settled the policy is asked; a batch starts on a free server and runs
+its program step by step on the resources; its members are handed on, and the server is free. Encoders, vocoders and all
+of SGLang Omni's simple schedulers are of this kind.
+"""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any
+
+from simsched.core import Batch, Dispatch, Hold, PolicyError, Request, ns_from_ms
+from simsched.engine.holding import Holding
+from simsched.engine.kernel import Kernel
+from simsched.engine.model import StageSpec
+from simsched.engine.outlet import Outlet
+from simsched.engine.queue import WaitingQueue
+from simsched.engine.resources import Resource
+from simsched.engine.view import View
+from simsched.hardware import Op, Step, Work
+from simsched.run import StageLog
+
+_request = tuple.__new__  # a Request is made for every visit: its own constructor takes twice as long
+Accepted = Callable[[Any], None]
+
+
+class Running:
+    """A batch on a server."""
+
+    __slots__ = ("activation", "number", "requests", "server", "start_ns", "steps")
+
+    def __init__(self, requests: Sequence[Request], number: int, server: int, start_ns: int, activation: int) -> None:
+        self.requests = requests
+        self.number = number
+        self.server = server
+        self.start_ns = start_ns
+        self.activation = activation
+        self.steps: Iterator[Step] = iter(())
+
+
+class GatedStage:
+    """One stage of the pipeline.
+
+    Args:
+        spec: what it is.
+        kernel: the clock.
+        log: where its facts go.
+        sizes: true size of each request, workload's unit; unknown to the policy.
+        resources: by the names that the program uses.
+        draws_ns: service time of each request for a random cost; None for a curve.
+        holding: what it holds of its GPU's memory, None where nobody counts.
+    """
+
+    def __init__(
+        self,
+        spec: StageSpec,
+        *,
+        kernel: Kernel,
+        log: StageLog,
+        sizes: Sequence[float],
+        resources: dict[str, Resource],
+        draws_ns: Sequence[int] | None,
+        holding: Holding | None,
+    ) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self.changed = False
+        self.memory: Hashable = None
+        self.free_since_ns = 0
+        self.queue = WaitingQueue()
+        self.outlet: Outlet
+        self._kernel = kernel
+        self._log = log
+        self._sizes = sizes
+        self._resources = resources
+        self._draws_ns = draws_ns
+        self._free = list(range(spec.servers))[::-1]
+        self._wake_ns: int | None = None
+        self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
+        self._came: dict[int, tuple[int, int]] = {}
+        self._holding = holding
+        self._view = View(self, holding)
+        ops = spec.program.ops
+        one = ops[0] if len(ops) == 1 else None
+        self._one = one if isinstance(one, Work) and one.op == Op.WORK else None
+
+    # entering ---------------------------------------------------------------------------------------------------
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a request may have to wait before it can enter."""
+        return self.spec.queue_limit is not None or self._holding is not None
+
+    def arrive(self, requests: list[Request]) -> None:
+        """These come from a client, who asked for a place if the stage is bounded."""
+        now = self._kernel.now
+        if requests[0].enter_ns != now:
+            requests = [request._replace(enter_ns=now) for request in requests]
+        self._enter(requests)
+
+    def receive(self, requests: Sequence[Request], served_ns: int) -> None:
+        """These come from a stage before, or from a client, and enter now; for a stage that is not bounded.
+
+        Args:
+            requests: as they stood in the stage before.
+            served_ns: service that they just attained there.
+        """
+        if len(self.spec.wait_for) > 1:
+            requests, served_ns = self._complete(requests, served_ns)
+        if requests:
+            self._enter(self._entered(requests, served_ns))
+
+    def offer(self, request: Request, served_ns: int, accepted: Accepted, argument: Any) -> None:
+        """The same for a bounded stage: `accepted(argument)` is called when the request has a place."""
+        complete, served_ns = self._complete([request], served_ns)
+        if not complete:
+            accepted(argument)
+        elif self.has_room(request):
+            self._enter(self._entered(complete, served_ns))
+            accepted(argument)
+        else:
+            self._blocked.append((request, served_ns, accepted, argument))
+
+    def has_room(self, request: Request) -> bool:
+        """Whether this request could enter now: a waiting place or a free server, and memory."""
+        limit = self.spec.queue_limit
+        if limit is not None and len(self.queue) >= limit + len(self._free):
+            return False
+        return self._holding is None or self._holding.has_room([request.id])
+
+    def _complete(self, requests: Sequence[Request], served_ns: int) -> tuple[Sequence[Request], int]:
+        """Those that have now come from every stage that they wait for, and the service they attained there."""
+        waits = len(self.spec.wait_for)
+        if waits < 2:
+            return requests, served_ns
+        whole, total = [], served_ns
+        for request in requests:
+            count, served = self._came.pop(request.id, (0, 0))
+            if count + 1 == waits:
+                whole.append(request)
+                total = served + served_ns
+            else:
+                self._came[request.id] = (count + 1, served + served_ns)
+        return whole, total
+
+    def _entered(self, requests: Sequence[Request], served_ns: int) -> list[Request]:
+        """The same requests as this stage's queue sees them."""
+        now, new = self._kernel.now, _request
+        return [new(Request, (r[0], r[1], now, r[3], r[4], r[5], r[6], r[7] + served_ns)) for r in requests]
+
+    def _enter(self, entered: list[Request]) -> None:
+        ids = [r[0] for r in entered]
+        self._log.enter(ids, self._kernel.now)
+        if self._holding is not None:
+            self._holding.enter(ids)
+        self.queue.extend(entered)
+        self._kernel.touch(self)
+
+    def _admit_blocked(self) -> None:
+        while self._blocked and self.has_room(self._blocked[0][0]):
+            request, served_ns, accepted, argument = self._blocked.popleft()
+            self._enter(self._entered([request], served_ns))
+            accepted(argument)
+
+    # deciding ---------------------------------------------------------------------------------------------------
+
+    @property
+    def free_servers(self) -> int:
+        """Servers that can start a batch now."""
+        return len(self._free)
+
+    def memory_released(self) -> None:
+        """Bytes were given back on this stage's GPU: try again what they were missing for."""
+        self._admit_blocked()
+        if self.queue:
+            self._kernel.touch(self)
+
+    def decide(self) -> None:
+        """Ask the policy while there is a free server and a request, until it holds."""
+        while self._free and self.queue:
+            decision = self.spec.policy.decide(self._kernel.now, self.queue, self._view)
+            if isinstance(decision, Dispatch):
+                self.memory = decision.memory
+                if not self._start(decision.requests):
+                    break
+            elif isinstance(decision, Hold):
+                self.memory = decision.memory
+                if decision.until is not None:
+                    self._wake_at(decision.until)
+                break
+            else:
+                raise PolicyError(f"the policy of stage {self.name!r} answered {decision!r}, not a Dispatch or a Hold")
+        if self._blocked:
+            self._admit_blocked()
+
+    def _wake_at(self, until_ns: int) -> None:
+        if until_ns <= self._kernel.now:
+            raise PolicyError(f"the policy of stage {self.name!r} holds until {until_ns} ns at {self._kernel.now} ns")
+        if until_ns != self._wake_ns:
+            self._wake_ns = until_ns
+            self._kernel.at(until_ns, self._woken, until_ns)
+
+    def _woken(self, until_ns: int) -> None:
+        if until_ns == self._wake_ns:
+            self._wake_ns = None
+            self._kernel.touch(self)
+
+    # running ----------------------------------------------------------------------------------------------------
+
+    def _start(self, requests: Sequence[Request]) -> bool:
+        """Start what memory can hold of these; the rest goes on waiting. False if nothing could start."""
+        activation = 0
+        if self._holding is not None:
+            requests, activation = self._holding.fitting(self.queue.find(self.name, requests))
+            if not requests:
+                return False
+        requests = self.queue.take(self.name, requests)
+        now = self._kernel.now
+        ids = [r[0] for r in requests]
+        server = self._free.pop()
+        self._wake_ns = None
+        batch = Running(requests, self._log.begin(ids, server, now), server, now, activation)
+        if self._draws_ns is not None and self._one is not None:
+            self._resources[self._one.on].work(self._draws_ns[ids[0]], self._finish, batch)
+            return True
+        own, scale = self._sizes, self.spec.scale
+        sizes = [own[i] * scale for i in ids]
+        shape = Batch(len(sizes), sum(sizes), max(sizes))
+        if self._one is not None:
+            self._resources[self._one.on].work(ns_from_ms(self._one.cost.ms(shape)), self._finish, batch)
+        else:
+            batch.steps = self.spec.program.steps(shape, sizes)
+            self._go_on(batch)
+        return True
+
+    def _go_on(self, batch: Running) -> None:
+        """The batch's thread: on to the first step that has to wait."""
+        for op, name, ns in batch.steps:
+            resource = self._resources[name]
+            if op == Op.WORK:
+                resource.work(ns, self._go_on, batch)
+                return
+            if op == Op.ENQUEUE:
+                resource.enqueue(ns)
+            elif resource.sync(self._go_on, batch):
+                return
+        self._finish(batch)
+
+    def _finish(self, batch: Running) -> None:
+        now = self._kernel.now
+        self._log.finish(batch.number, now)
+        if self._holding is not None:
+            self._holding.finish([r[0] for r in batch.requests], batch.activation)
+        if self.outlet.send(batch.requests, now - batch.start_ns, self._unblocked, batch):
+            self._freed(batch)
+
+    def _unblocked(self, batch: Running) -> None:
+        """All members have found a place."""
+        self._log.free(batch.number, self._kernel.now)
+        self._freed(batch)
+
+    def _freed(self, batch: Running) -> None:
+        """The server can take the next batch."""
+        if not self._free:
+            self.free_since_ns = self._kernel.now
+        self._free.append(batch.server)
+        self._kernel.touch(self)

@@ -1,0 +1,17 @@
+"""The registry of batching policies, and the checks that their fields share."""
+
+from simsched.core import InputError, Policy, Registry
+
+POLICIES: Registry[Policy] = Registry("policy", "policies")
+
+
+def check_max_batch(max_batch: int, name: str = "max_batch") -> None:
+    """Refuse a largest batch below 1."""
+    if max_batch < 1:
+        raise InputError(f"got {max_batch}, must be at least 1", name)
+
+
+def check_wait_ms(wait_ms: float, name: str) -> None:
+    """Refuse a wait that is negative or not finite."""
+    if not 0 <= wait_ms < float("inf"):
+        raise InputError(f"got {wait_ms}, must be a finite number of ms, at least 0", name)

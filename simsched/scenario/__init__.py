@@ -1,0 +1,23 @@
+"""Scenarios: files ⇄ frozen objects, built into the engine's model and simulated."""
+
+from simsched.scenario.build import build
+from simsched.scenario.load import load, scenario_of, to_values, to_yaml
+from simsched.scenario.simulate import run_scenario
+from simsched.scenario.spec import Gpu, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
+
+__all__ = [
+    "Gpu",
+    "Link",
+    "Process",
+    "Queue",
+    "Scenario",
+    "Stage",
+    "Warmup",
+    "WorkloadSpec",
+    "build",
+    "load",
+    "run_scenario",
+    "scenario_of",
+    "to_values",
+    "to_yaml",
+]

@@ -1,0 +1,34 @@
+"""Which registry knows the kinds of which field."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from simsched.core import InputError, Plain, Policy, Registry
+from simsched.hardware import CURVES, Curve
+from simsched.hardware.curves import load_curve
+from simsched.policies import POLICIES
+from simsched.workload import ARRIVALS, DECLARED, SIZES, THINKS, Arrivals, Declared, Sizes, Think
+
+KINDS: dict[Any, Registry[Any]] = {
+    Policy: POLICIES,
+    Curve: CURVES,
+    Arrivals: ARRIVALS,
+    Sizes: SIZES,
+    Think: THINKS,
+    Declared: DECLARED,
+}
+
+
+def _curve_file(value: object) -> object:
+    """`{file: curve.yaml}` names a curve in a file of its own."""
+    if isinstance(value, Mapping) and "file" in value:
+        others = [str(name) for name in value if name != "file"]
+        if others:
+            raise InputError(
+                f"stands beside file: a curve comes either from a file or from fields: {others}", others[0]
+            )
+        return load_curve(str(value["file"]))
+    return NotImplemented
+
+
+PLAIN = Plain(KINDS, {Curve: _curve_file})

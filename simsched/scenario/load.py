@@ -1,0 +1,101 @@
+"""Scenario files: read, override, resolve, and written back."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from simsched.core import InputError, shown, unknown
+from simsched.scenario.build import build
+from simsched.scenario.kinds import PLAIN
+from simsched.scenario.spec import Scenario
+
+
+def load(path: str | Path, overrides: Iterable[str] = ()) -> Scenario:
+    """The scenario of a YAML file.
+
+    Args:
+        path: the file; names of other files in it are relative to it.
+        overrides: "a.b=c", as of `--set`; c is YAML.
+
+    Raises:
+        InputError: one line with file, field, what was got and what to change.
+    """
+    values = _read_yaml(Path(path))
+    try:
+        if not isinstance(values, Mapping):
+            raise InputError(f"got {shown(values)}, must be a scenario: name, stages, pipeline, workload")
+        for override in overrides:
+            values = _override(values, override)
+        return scenario_of(_resolved(values, Path(path).parent))
+    except InputError as error:
+        raise error.in_file(path) from error
+
+
+def scenario_of(values: Mapping[str, Any]) -> Scenario:
+    """The scenario of plain values, as in a file.
+
+    Objects may stand in place of `{kind: …}`: a policy of one's own, a curve.
+
+    Raises:
+        InputError: `where` is the path of the field.
+    """
+    scenario: Scenario = PLAIN.read(Scenario, values)
+    build(scenario)  # one that cannot be built is refused when it is read
+    return scenario
+
+
+def to_values(scenario: Scenario) -> dict[str, Any]:
+    """The scenario as plain values with every default filled in: what `simsched show` prints."""
+    values: dict[str, Any] = PLAIN.write(scenario)
+    return values
+
+
+def to_yaml(values: Any) -> str:
+    """Plain values as YAML."""
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _read_yaml(path: Path) -> Any:
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError("no such file", str(path)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", str(path)) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 1}" if mark else ""
+        raise InputError(f"is no YAML{line}: {getattr(error, 'problem', None) or 'unreadable'}", str(path)) from error
+
+
+def _resolved(values: Any, folder: Path) -> Any:
+    """The same with every relative `file` made relative to the scenario's folder."""
+    if isinstance(values, Mapping):
+        return {
+            name: str(folder / item) if name == "file" and isinstance(item, str) else _resolved(item, folder)
+            for name, item in values.items()
+        }
+    return [_resolved(item, folder) for item in values] if isinstance(values, list) else values
+
+
+def _override(values: Mapping[str, Any], override: str) -> dict[str, Any]:
+    path, equals, text = override.partition("=")
+    if not equals or not path.strip():
+        raise InputError(f"got {override!r}, must be path=value such as stages.vocoder.policy.max_batch=16", "--set")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"got {text!r}, must be a YAML value", f"--set {path}") from error
+    return _put(values, path.strip().split("."), value, path.strip())
+
+
+def _put(values: Any, names: Sequence[str], value: Any, path: str) -> dict[str, Any]:
+    """The values with one leaf replaced; the folders of its path must be there, the leaf may be new."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"cannot be set: {shown(values)} has no fields", f"--set {path}")
+    first, *rest = names
+    if rest and first not in values:
+        raise unknown("field", first, map(str, values), f"--set {path}")
+    return {**values, first: _put(values[first], rest, value, path) if rest else value}

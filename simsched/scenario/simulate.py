@@ -1,0 +1,78 @@
+"""Simulate a scenario: the way in for users."""
+
+from typing import Any
+
+import numpy as np
+
+from simsched.core import Batch
+from simsched.engine import Model, StageSpec, simulate
+from simsched.engine.client import Progress
+from simsched.hardware import Curve, Program, Work
+from simsched.hardware.program import Each
+from simsched.run import Run
+from simsched.scenario.build import build
+from simsched.scenario.load import to_values
+from simsched.scenario.spec import Scenario
+
+
+def run_scenario(
+    scenario: Scenario, *, seed: int | None = None, replication: int = 0, progress: Progress | None = None
+) -> Run:
+    """Simulate a scenario once.
+
+    Args:
+        scenario: what to simulate.
+        seed: instead of the scenario's own.
+        replication: number of the replication, from 0; each has its own random streams.
+        progress: called now and then with the number of requests answered and of all.
+
+    Returns:
+        The Run; `meta["warnings"]` lists batches outside the measured range of their cost curve.
+    """
+    model = build(scenario)
+    run = simulate(model, seed=scenario.seed if seed is None else seed, replication=replication, progress=progress)
+    meta: dict[str, Any] = {**run.meta, "scenario": to_values(scenario), "warnings": out_of_range(model, run)}
+    return Run(run.requests, run.visits, run.batches, run.memory, run.incidents, meta)
+
+
+def out_of_range(model: Model, run: Run) -> list[str]:
+    """One line for each stage that ran batches outside the range in which its cost was measured."""
+    lines = []
+    for spec in model.stages:
+        for curve in _batch_curves(spec.program):
+            line = _outside(spec, curve, run)
+            if line:
+                lines.append(line)
+    return lines
+
+
+def _batch_curves(program: Program) -> list[Curve]:
+    """Curves that take the whole batch: not those inside `each`."""
+    found: list[Curve] = []
+    for op in program.ops:
+        if isinstance(op, Work):
+            found.append(op.cost)
+        elif not isinstance(op, Each):
+            found.extend(_batch_curves(op.ops))
+    return found
+
+
+def _outside(spec: StageSpec, curve: Curve, run: Run) -> str:
+    if curve.valid.count is None and curve.valid.longest is None:
+        return ""
+    batches = run.batches_of(spec.name)
+    columns = [batches["count"].to_numpy(), batches["longest"].to_numpy() * spec.scale]
+    shapes, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+    bad = [
+        (int(count), longest, int(number))
+        for (count, longest), number in zip(shapes, times, strict=True)
+        if not curve.valid.holds(Batch(int(count), count * longest, longest))
+    ]
+    if not bad:
+        return ""
+    count, longest, _ = max(bad)
+    number = sum(times_seen for _, _, times_seen in bad)
+    return (
+        f"{spec.name}: {number} of {len(batches)} batches lie outside the measured range of its cost ({curve.valid}), "
+        f"such as {count} requests with longest {longest:g}: times there are extrapolated"
+    )

@@ -1,0 +1,204 @@
+"""A scenario as frozen objects: field for field what a scenario file says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from simsched.core import InputError, Policy, Provenance, parse_bytes
+from simsched.engine.resources import Sharing
+from simsched.hardware import Curve, StageMemory
+from simsched.workload import Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gpu:
+    """A GPU.
+
+    Attributes:
+        memory: bytes, or text such as "141 GiB"; none: nobody counts.
+        margin: share of the memory to be left free.
+        sharing: how work of several batches at once is shared.
+    """
+
+    memory: int | float | str | None = None
+    margin: float = 0.0
+    sharing: Sharing = "uncontended"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.margin < 1:
+            raise InputError(f"got {self.margin:g}, must be at least 0 and below 1 (0.1 leaves 10 % free)", "margin")
+        if self.memory is not None:
+            object.__setattr__(self, "memory", checked_bytes(self.memory, "memory"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A link between memories or machines (PCIe, NVLink, network).
+
+    Attributes:
+        bandwidth: bytes per second, or text such as "20 GB".
+        latency_ms: of each move.
+        sharing: how moves at the same time are shared.
+    """
+
+    bandwidth: int | float | str
+    latency_ms: float = 0.0
+    sharing: Sharing = "fifo"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bandwidth", checked_bytes(self.bandwidth, "bandwidth"))
+        if self.bandwidth == 0:
+            raise InputError("got 0, must be above 0", "bandwidth")
+        if self.latency_ms < 0:
+            raise InputError(f"got {self.latency_ms:g}, must be at least 0", "latency_ms")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """An OS process: its stages' threads and its event loop share one interpreter.
+
+    Attributes:
+        admission: event-loop task of each request before it enters its first stage (a cost; batch of one request).
+        handoff: event-loop task of each hand-off between stages.
+        response: event-loop task of each answer.
+        interpreter: how threads share it; a GIL is processor_sharing.
+    """
+
+    admission: Curve | None = None
+    handoff: Curve | None = None
+    response: Curve | None = None
+    interpreter: Sharing = "processor_sharing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    """A stage's queue.
+
+    Attributes:
+        limit: waiting places; none: unlimited. The first stage refuses what has no place, others block the one before.
+    """
+
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 0:
+            raise InputError(f"got {self.limit}, must be at least 0", "limit")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A stage: a queue with servers.
+
+    Attributes:
+        policy: who is in the next batch, and when it starts.
+        gpu: name of its GPU.
+        cost: milliseconds of a batch; instead of `program`.
+        program: operations of a batch on resources; instead of `cost`.
+        scale: the stage's own unit for one unit of size (4 frames a word).
+        servers: batches at once.
+        queue: its waiting places.
+        memory: what it holds on its GPU.
+        process: name of its process.
+        next: stages after it; default: by `pipeline`.
+        wait_for: stages that a request must have left before it enters; default: all that name it in `next`.
+    """
+
+    policy: Policy
+    gpu: str | None = None
+    cost: Curve | None = None
+    program: tuple[Any, ...] | None = None
+    scale: float = 1.0
+    servers: int = 1
+    queue: Queue = field(default_factory=Queue)
+    memory: StageMemory | None = None
+    process: str | None = None
+    next: tuple[str, ...] | None = None
+    wait_for: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.cost is None) == (self.program is None):
+            got = "neither" if self.cost is None else "both"
+            raise InputError(f"got {got}, must have either cost or program", "cost")
+        if not 0 < self.scale < float("inf"):
+            raise InputError(f"got {self.scale}, must be a finite number above 0", "scale")
+        if self.servers < 1:
+            raise InputError(f"got {self.servers}, must be at least 1", "servers")
+        if self.memory is not None and self.gpu is None:
+            raise InputError("needs a gpu that holds it", "memory")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warmup:
+    """What is left out of the statistics.
+
+    Attributes:
+        requests: so many, by arrival.
+        rule: "mser5" finds the number (White 1997).
+    """
+
+    requests: int | None = None
+    rule: Literal["mser5"] | None = None
+
+    def __post_init__(self) -> None:
+        if self.requests is not None and self.rule is not None:
+            raise InputError("got requests and rule, must be one of them", "rule")
+        if self.requests is not None and self.requests < 0:
+            raise InputError(f"got {self.requests}, must be at least 0", "requests")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadSpec(Workload):
+    """What is sent (see Workload), and what of it is measured.
+
+    Attributes:
+        warmup: what is left out of the statistics.
+    """
+
+    warmup: Warmup = field(default_factory=Warmup)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """Stages, costs, GPUs, policies and workload.
+
+    Attributes:
+        name: for tables and reports.
+        stages: by name.
+        pipeline: a chain of stages; or each stage says `next`.
+        workload: what is sent.
+        gpus: by name.
+        processes: by name.
+        links: by name.
+        seed: of all random streams.
+        notes: for readers.
+        provenance: how parameters outside the curves are known.
+    """
+
+    name: str
+    stages: Mapping[str, Stage]
+    workload: WorkloadSpec
+    pipeline: tuple[str, ...] | None = None
+    gpus: Mapping[str, Gpu] = field(default_factory=dict)
+    processes: Mapping[str, Process] = field(default_factory=dict)
+    links: Mapping[str, Link] = field(default_factory=dict)
+    seed: int = 0
+    notes: str = ""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise InputError(f"got {self.seed}, must be at least 0", "seed")
+        if not self.stages:
+            raise InputError("is empty: name at least one stage", "stages")
+
+
+def checked_bytes(value: object, name: str) -> int:
+    """Bytes of a field.
+
+    Raises:
+        InputError: an unknown unit, negative, or not finite.
+    """
+    try:
+        return parse_bytes(value)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise InputError(str(error), name) from error

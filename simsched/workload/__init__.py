@@ -1,0 +1,52 @@
+"""What is sent: arrivals, sizes, declared sizes, recorded traces; drawn from named random streams."""
+
+from simsched.workload.arrivals import (
+    ARRIVALS,
+    THINKS,
+    Arrivals,
+    Closed,
+    Deterministic,
+    ExponentialThink,
+    FixedThink,
+    Poisson,
+    Think,
+    TraceArrivals,
+)
+from simsched.workload.declared import DECLARED, Constant, Declared, Exact, LognormalError
+from simsched.workload.load import Load, Workload
+from simsched.workload.sizes import SIZES, Drawn, Fixed, Long80, Mixture, Short80, Sizes, Uniform
+from simsched.workload.sizes_tailed import Empirical, Exponential, Lognormal, TraceSizes
+from simsched.workload.trace import read_column
+
+__all__ = [
+    "ARRIVALS",
+    "DECLARED",
+    "SIZES",
+    "THINKS",
+    "Arrivals",
+    "Closed",
+    "Constant",
+    "Declared",
+    "Deterministic",
+    "Drawn",
+    "Empirical",
+    "Exact",
+    "Exponential",
+    "ExponentialThink",
+    "Fixed",
+    "FixedThink",
+    "Load",
+    "Lognormal",
+    "LognormalError",
+    "Long80",
+    "Mixture",
+    "Poisson",
+    "Short80",
+    "Sizes",
+    "Think",
+    "TraceArrivals",
+    "TraceSizes",
+    "Uniform",
+    "Workload",
+    "read_column",
+]

@@ -1,0 +1,169 @@
+"""When requests are sent: by users who wait for their answers (closed), or whatever happens (open)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from simsched.core import NS_PER_S, InputError, Registry, ns_from_ms
+from simsched.workload.trace import read_column
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrivals:
+    """Base of all arrivals. `closed` says whether users wait for their answers."""
+
+    closed: ClassVar[bool] = False
+
+    def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
+        """When each of n requests is due, nanoseconds from the start, rising. Open loop only."""
+        raise NotImplementedError
+
+
+ARRIVALS: Registry[Arrivals] = Registry("arrivals", "arrivals")
+THINKS: Registry["Think"] = Registry("think", "thinks")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Think:
+    """Base of think times: between an answer and the same user's next request."""
+
+    def draw_ns(self, n: int, generator: np.random.Generator) -> IntArray:
+        """One think time for each of n requests, taken after its answer, nanoseconds."""
+        raise NotImplementedError
+
+
+def _positive(value: float, name: str) -> None:
+    if not 0 < value < float("inf"):
+        raise InputError(f"got {value}, must be a finite number above 0", name)
+
+
+@THINKS.register("exponential")
+@dataclass(frozen=True, kw_only=True)
+class ExponentialThink(Think):
+    """Exponential think time of this mean, ms."""
+
+    mean_ms: float
+
+    def __post_init__(self) -> None:
+        _positive(self.mean_ms, "mean_ms")
+
+    def draw_ns(self, n: int, generator: np.random.Generator) -> IntArray:
+        """Exponential draws."""
+        return np.rint(generator.exponential(ns_from_ms(self.mean_ms), n)).astype(np.int64)
+
+
+@THINKS.register("fixed")
+@dataclass(frozen=True, kw_only=True)
+class FixedThink(Think):
+    """Always the same think time, ms."""
+
+    ms: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.ms < float("inf"):
+            raise InputError(f"got {self.ms}, must be a finite number, at least 0", "ms")
+
+    def draw_ns(self, n: int, generator: np.random.Generator) -> IntArray:
+        """The same for all."""
+        return np.full(n, ns_from_ms(self.ms), np.int64)
+
+
+@ARRIVALS.register("closed")
+@dataclass(frozen=True, kw_only=True)
+class Closed(Arrivals):
+    """A fixed number of users, each of whom sends, waits for the answer, thinks, and sends again.
+
+    Attributes:
+        users: concurrency; all send first at the start, spread evenly over `ramp_ms`.
+        think: time between an answer and the user's next request; none by default.
+        ramp_ms: over how long the users start. A deterministic loop without think time can lock into a cycle that
+            depends on the start (theory.md 1): vary this before you conclude.
+    """
+
+    closed: ClassVar[bool] = True
+
+    users: int
+    think: Think | None = None
+    ramp_ms: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.users < 1:
+            raise InputError(f"got {self.users}, must be at least 1", "users")
+        if not 0 <= self.ramp_ms < float("inf"):
+            raise InputError(f"got {self.ramp_ms}, must be a finite number, at least 0", "ramp_ms")
+
+    def starts_ns(self) -> IntArray:
+        """When each user sends first."""
+        starts: IntArray = np.arange(self.users, dtype=np.int64) * ns_from_ms(self.ramp_ms) // self.users
+        return starts
+
+
+@ARRIVALS.register("poisson")
+@dataclass(frozen=True, kw_only=True)
+class Poisson(Arrivals):
+    """Independent requests at a mean rate per second: exponential gaps."""
+
+    rate_rps: float
+
+    def __post_init__(self) -> None:
+        _positive(self.rate_rps, "rate_rps")
+
+    def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
+        """Sums of exponential gaps."""
+        gaps = np.rint(generator.exponential(NS_PER_S / self.rate_rps, n)).astype(np.int64)
+        due: IntArray = np.cumsum(gaps, dtype=np.int64)
+        return due
+
+
+@ARRIVALS.register("deterministic")
+@dataclass(frozen=True, kw_only=True)
+class Deterministic(Arrivals):
+    """One request every 1/rate seconds, the first after one gap."""
+
+    rate_rps: float
+
+    def __post_init__(self) -> None:
+        _positive(self.rate_rps, "rate_rps")
+
+    def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
+        """Multiples of the gap, each rounded on its own so that no drift adds up."""
+        return np.rint(np.arange(1, n + 1) * (NS_PER_S / self.rate_rps)).astype(np.int64)
+
+
+@ARRIVALS.register("trace")
+@dataclass(frozen=True, kw_only=True)
+class TraceArrivals(Arrivals):
+    """Due times from a column of a CSV or parquet file, shifted so that the first is at 0.
+
+    Attributes:
+        file: relative to the scenario file.
+        column: name of the column.
+        unit: what the column counts.
+    """
+
+    file: str
+    column: str = "time_s"
+    unit: str = "s"
+
+    def __post_init__(self) -> None:
+        if self.unit not in _UNITS:
+            raise InputError(f"got {self.unit!r}, must be one of {', '.join(_UNITS)}", "unit")
+
+    def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
+        """The first n due times of the file, in order of time."""
+        times = np.sort(read_column(self.file, self.column))
+        if len(times) < n:
+            raise InputError(f"has {len(times)} due times, the workload asks for {n} requests", self.file)
+        due: IntArray = np.rint((times[:n] - times[0]) * _UNITS[self.unit]).astype(np.int64)
+        return due
+
+    def available(self) -> int:
+        """Number of requests in the file."""
+        return len(read_column(self.file, self.column))
+
+
+_UNITS = {"s": NS_PER_S, "ms": ns_from_ms(1), "us": 1000, "ns": 1}
