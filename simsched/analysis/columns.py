@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from simsched.run import NEVER, Run
+from simsched.run.departures import left_ns, or_left, rows_of_requests
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -78,18 +79,11 @@ class StageColumns:
 
     def queued_until(self, left: IntArray) -> IntArray:
         """When each visit left the queue, ns: its start; without one when its request left the system."""
-        return _or_left(self.start, left[self.row], self.enter)
+        return or_left(self.start, left[self.row], self.enter)
 
     def present_until(self, left: IntArray) -> IntArray:
         """When each visit left the stage, ns: its end; without one when its request left the system."""
-        return _or_left(self.end, left[self.row], self.enter)
-
-
-def _or_left(times: IntArray, left: IntArray, enter: IntArray) -> IntArray:
-    missing = times == NEVER
-    if not missing.any():
-        return times
-    return np.where(missing & (left != NEVER), np.maximum(left, enter), times)
+        return or_left(self.end, left[self.row], self.enter)
 
 
 def request_columns(run: Run) -> RequestColumns:
@@ -101,7 +95,7 @@ def request_columns(run: Run) -> RequestColumns:
     return RequestColumns(
         arrival=_ints(table, "arrival_ns"),
         end=end,
-        left=_left(run, codes, names),
+        left=left_ns(run.requests, run.incidents),
         done=(codes == _code(names, "done")) & (end != NEVER),
         cls=cls.codes.to_numpy(),
         class_names=tuple(map(str, cls.categories)),
@@ -139,16 +133,7 @@ def stage_columns(run: Run) -> dict[str, StageColumns]:
 
 def rows_of(run: Run, numbers: IntArray) -> IntArray:
     """Row of each request number in the Run's `requests`, -1 where it was never sent."""
-    known = _ints(run.requests, "request")
-    if np.array_equal(known, np.arange(len(known))):
-        if len(numbers) == 0 or (numbers.min() >= 0 and numbers.max() < len(known)):
-            return numbers
-        return np.where((numbers >= 0) & (numbers < len(known)), numbers, -1)
-    most = int(max(known.max(initial=-1), numbers.max(initial=-1)))
-    table = np.full(most + 2, -1, np.int64)  # the last place answers for NEVER
-    table[known] = np.arange(len(known))
-    rows: IntArray = table[numbers]
-    return rows
+    return rows_of_requests(_ints(run.requests, "request"), numbers)
 
 
 def exact_sum(values: IntArray) -> int:
@@ -177,18 +162,6 @@ def presence(enter: IntArray, leave: IntArray, begin_ns: int, end_ns: int) -> in
     np.maximum(stay, 0, out=stay)
     stay[enter == NEVER] = 0
     return exact_sum(stay)
-
-
-def _left(run: Run, status: npt.NDArray[Any], names: tuple[str, ...]) -> IntArray:
-    end = _ints(run.requests, "end_ns")
-    turned_away = np.isin(status, [_code(names, "refused"), _code(names, "failed")])
-    gone = turned_away & (end == NEVER)
-    if not gone.any():
-        return end
-    rows = rows_of(run, _ints(run.incidents, "request"))
-    last = _ints(run.requests, "arrival_ns").copy()
-    np.maximum.at(last, rows[rows >= 0], _ints(run.incidents, "time_ns")[rows >= 0])
-    return np.where(gone, last, end)
 
 
 def _by_stage(table: pd.DataFrame) -> Any:

@@ -90,7 +90,7 @@ class Plain:
         made = {}
         for name, item in value.items():
             if name not in known:
-                raise unknown(f"field of {what}", str(name), known, str(name))
+                raise unknown("field", str(name), known, str(name))
             made[str(name)] = self._within(str(name), hints[str(name)], item)
         for name, field in known.items():
             if name not in made and field.default is MISSING and field.default_factory is MISSING:

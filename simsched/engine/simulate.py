@@ -193,6 +193,7 @@ class _Simulation:
             "seed": self.seed,
             "replication": self.replication,
             "servers": {spec.name: spec.servers for spec in self.model.stages},
+            "gpus": {gpu.name: gpu.capacity for gpu in self.model.gpus},
             "asked_ns": {name: resource.asked_ns for name, resource in devices.items()},
         }
         self._note_unfinished()

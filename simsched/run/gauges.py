@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from simsched.run.departures import left_ns, or_left, rows_of_requests
 from simsched.run.schema import NEVER, category
 
 IntArray = npt.NDArray[np.int64]
@@ -33,12 +34,17 @@ def _summed(times: IntArray, changes: IntArray) -> Step:
     return times[last], level[last]
 
 
-def gauges(requests: pd.DataFrame, visits: pd.DataFrame, batches: pd.DataFrame, memory: pd.DataFrame) -> pd.DataFrame:
-    """All gauges of a Run as one long table: gauge, time_ns, value."""
-    steps: dict[str, Step] = {"in_system": step(_of(requests, "arrival_ns"), _of(requests, "end_ns"))}
+def gauges(
+    requests: pd.DataFrame, visits: pd.DataFrame, batches: pd.DataFrame, memory: pd.DataFrame, incidents: pd.DataFrame
+) -> pd.DataFrame:
+    """All gauges of a Run as one long table: gauge, time_ns, value. Who is turned away leaves system and queue."""
+    left = left_ns(requests, incidents)
+    steps: dict[str, Step] = {"in_system": step(_of(requests, "arrival_ns"), left)}
     for stage in visits["stage"].cat.categories:
         seen, run = visits[visits["stage"] == stage], batches[batches["stage"] == stage]
-        steps[f"queue:{stage}"] = step(_of(seen, "enter_ns"), _of(seen, "start_ns"))
+        at = rows_of_requests(_of(requests, "request"), _of(seen, "request"))
+        entered = _of(seen, "enter_ns")
+        steps[f"queue:{stage}"] = step(entered, or_left(_of(seen, "start_ns"), left[at], entered))
         steps[f"busy:{stage}"] = step(_of(run, "start_ns"), _of(run, "release_ns"))
     for (gpu, kind), rows in memory.groupby(["gpu", "kind"], observed=True):
         times, held = _of(rows, "time_ns"), _of(rows, "bytes")

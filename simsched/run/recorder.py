@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from simsched.core import InputError
 from simsched.run.run import Run
 from simsched.run.schema import NEVER, STATUS, category
 
@@ -92,6 +93,8 @@ class Recorder:
         self._done = IdLog()
         self.status = np.full(n, UNFINISHED, np.int8)
         self.stages = [StageLog(name) for name in stages]
+        if not self.stages:
+            raise InputError("a Run needs at least one stage", "stages")
         self._memory: tuple[array[int], list[str], list[str], array[int]] = (array("q"), [], [], array("q"))
         self._incidents: list[tuple[int, str, int, str, str]] = []
 

@@ -43,7 +43,7 @@ class Run:
 
         Columns: gauge (category), time_ns, value (from that time on). One row an instant of change.
         """
-        return gauges(self.requests, self.visits, self.batches, self.memory)
+        return gauges(self.requests, self.visits, self.batches, self.memory, self.incidents)
 
     def visits_of(self, stage: str) -> pd.DataFrame:
         """Rows of `visits` of one stage."""

@@ -131,7 +131,8 @@ class Deterministic(Arrivals):
 
     def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
         """Multiples of the gap, each rounded on its own so that no drift adds up."""
-        return np.rint(np.arange(1, n + 1) * (NS_PER_S / self.rate_rps)).astype(np.int64)
+        due: IntArray = np.rint(np.arange(1, n + 1) * (NS_PER_S / self.rate_rps)).astype(np.int64)
+        return due
 
 
 @ARRIVALS.register("trace")

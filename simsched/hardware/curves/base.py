@@ -22,6 +22,12 @@ class ValidRange:
     count: tuple[int, int] | None = None
     longest: tuple[float, float] | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("count", "longest"):
+            bounds = getattr(self, name)
+            if bounds is not None and not 0 <= bounds[0] <= bounds[1]:
+                raise InputError(f"got {list(bounds)}, must be [least, largest], both at least 0", name)
+
     def holds(self, batch: Batch) -> bool:
         """Whether the batch lies inside."""
         return _inside(batch.count, self.count) and _inside(batch.longest, self.longest)

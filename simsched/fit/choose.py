@@ -1,0 +1,208 @@
+"""Which form of curve: judged on batches that a fit did not see."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from simsched.core import InputError, stream
+from simsched.fit.fit import Fit, predict
+from simsched.fit.fits import fit_line, fit_power, fit_roofline
+from simsched.fit.least_squares import Loss
+from simsched.fit.samples import LEAST_SIZES, Samples
+from simsched.fit.tables import fit_table
+from simsched.hardware.curves import By
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Form = Literal["linear", "power", "roofline", "table"]
+
+_MOST_LEFT_OUT_ONCE = 200  # more distinct sizes than this are left out in ten folds, not one by one
+
+
+class Candidate(NamedTuple):
+    """A form of curve and what it grows with.
+
+    >>> str(Candidate("linear", "padded"))
+    'linear by padded'
+    """
+
+    form: Form
+    by: By
+
+    def __str__(self) -> str:
+        return f"{self.form} by {self.by}"
+
+
+LINES = (Candidate("linear", "count"), Candidate("linear", "padded"), Candidate("linear", "total"))
+"""A line by count, padded and total size: equal ones are decided in this order."""
+
+
+class Score(NamedTuple):
+    """How a candidate did on batches it had not seen.
+
+    Attributes:
+        candidate: form and by.
+        error: mean of |curve − measured| / measured (loss "relative") or of |curve − measured| in ms ("absolute").
+        p90: its 90 % quantile.
+    """
+
+    candidate: Candidate
+    error: float
+    p90: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The chosen fit, and why.
+
+    Attributes:
+        best: fitted on all samples.
+        scores: all candidates that could be fitted, in the order given.
+        reason: one sentence.
+    """
+
+    best: Fit
+    scores: tuple[Score, ...]
+    reason: str
+
+
+def fit_form(samples: Samples, candidate: Candidate, *, loss: Loss = "relative", outliers: bool = False) -> Fit:
+    """The fit of a candidate; `loss` and `outliers` as in `fit_line` (a table needs neither).
+
+    Raises:
+        InputError: the samples do not do for that form.
+    """
+    if candidate.form == "table":
+        return fit_table(samples)
+    fit = {"linear": fit_line, "power": fit_power, "roofline": fit_roofline}[candidate.form]
+    return fit(samples, by=candidate.by, loss=loss, outliers=outliers)
+
+
+def choose_form(
+    samples: Samples,
+    candidates: Sequence[Candidate] = LINES,
+    *,
+    loss: Loss = "relative",
+    outliers: bool = False,
+    folds: int | None = None,
+    seed: int = 0,
+) -> Choice:
+    """The first candidate whose held-out error is not worse than the best by more than one standard error.
+
+    So name simple forms first. The standard error is that of the difference between the two, batch by batch
+    (Hastie, Tibshirani and Friedman, The Elements of Statistical Learning (2009), 7.10).
+
+    Args:
+        samples: at least four distinct sizes.
+        candidates: forms, simplest first.
+        loss: as in `fit_line`.
+        outliers: as in `fit_line`.
+        folds: parts of the samples left out in turn; None leaves out each distinct size once (ten folds above 200).
+        seed: of the random parts.
+
+    Raises:
+        InputError: no candidate, too few sizes, or none of the candidates can be fitted (one that cannot is
+            left out, and the reason says so).
+    """
+    if not candidates:
+        raise InputError("got none, must be at least one form", "candidates")
+    fold = _folds(samples, folds, seed)
+    scores, errors, refused = _judged(samples, candidates, fold, loss, outliers)
+    least = int(np.argmin([score.error for score in scores]))
+    chosen = next(place for place, error in enumerate(errors) if _as_good(error, errors[least]))
+    best = fit_form(samples, scores[chosen].candidate, loss=loss, outliers=outliers)
+    reason = _reason(samples, scores, chosen, least, loss) + "".join(
+        f"; {candidate} was left out: {problem}" for candidate, problem in refused.items()
+    )
+    return Choice(best=best, scores=tuple(scores), reason=reason)
+
+
+def _judged(
+    samples: Samples, candidates: Sequence[Candidate], fold: IntArray, loss: Loss, outliers: bool
+) -> tuple[list[Score], list[FloatArray], dict[str, InputError]]:
+    """Scores and held-out errors of those that can be fitted, and why the others cannot; at least one can."""
+    scores, errors, refused = [], [], {}
+    for candidate in candidates:
+        fit = partial(fit_form, candidate=candidate, loss=loss, outliers=outliers)
+        try:
+            error = _errors(samples, fit, fold, loss)
+        except InputError as problem:
+            refused[str(candidate)] = problem
+            continue
+        errors.append(error)
+        scores.append(Score(candidate, float(np.mean(error)), float(np.quantile(error, 0.9))))
+    if not scores:
+        raise next(iter(refused.values()))
+    return scores, errors, refused
+
+
+def held_out_errors(
+    samples: Samples,
+    fit: Callable[[Samples], Fit],
+    *,
+    loss: Loss = "relative",
+    folds: int | None = None,
+    seed: int = 0,
+) -> FloatArray:
+    """Absolute error of each sample under a curve fitted without its size, shape (n,), relative or ms by `loss`.
+
+    Samples of one size (count and longest) are left out together, so that a repeat cannot tell the answer.
+
+    Args:
+        samples: at least four distinct sizes.
+        fit: such as `fit_line`.
+        loss: "relative" divides by the measured time.
+        folds: as in `choose_form`.
+        seed: as in `choose_form`.
+
+    Raises:
+        InputError: too few sizes, or fewer than two folds.
+    """
+    return _errors(samples, fit, _folds(samples, folds, seed), loss)
+
+
+def _folds(samples: Samples, folds: int | None, seed: int) -> IntArray:
+    """The fold of each sample, from 0, shape (n,); one size is in one fold."""
+    sizes = np.unique(np.column_stack([samples.count, samples.longest]), axis=0, return_inverse=True)[1].ravel()
+    distinct = int(sizes.max()) + 1
+    if distinct <= LEAST_SIZES:
+        raise InputError(f"got {distinct} distinct sizes, leaving one out needs {LEAST_SIZES + 1}: measure more")
+    if folds is None:
+        folds = distinct if distinct <= _MOST_LEFT_OUT_ONCE else 10
+    if not 2 <= folds <= distinct:
+        raise InputError(f"got {folds}, must be 2 to {distinct}, the number of distinct sizes", "folds")
+    return np.asarray((stream(seed, "folds").permutation(distinct) % folds)[sizes], dtype=np.int64)
+
+
+def _errors(samples: Samples, fit: Callable[[Samples], Fit], fold: IntArray, loss: Loss) -> FloatArray:
+    errors = np.zeros(samples.n)
+    for part in np.unique(fold).tolist():
+        out = fold == part
+        predicted = predict(fit(samples.take(~out)).curve, samples)[out]
+        errors[out] = np.abs(predicted - samples.ms[out])
+    return errors / samples.ms if loss == "relative" else errors
+
+
+def _as_good(error: FloatArray, best: FloatArray) -> bool:
+    worse = error - best
+    return bool(np.mean(worse) <= np.std(worse, ddof=1) / np.sqrt(len(worse)))
+
+
+def _reason(samples: Samples, scores: Sequence[Score], chosen: int, least: int, loss: Loss) -> str:
+    def shown(score: Score) -> str:
+        return (
+            f"{score.candidate} {score.error:.1%}" if loss == "relative" else f"{score.candidate} {score.error:.3g} ms"
+        )
+
+    others = ", ".join(shown(score) for place, score in enumerate(scores) if place != chosen)
+    reason = f"mean error on sizes left out: {shown(scores[chosen])}" + (f"; {others}" if others else "")
+    if chosen != least:
+        reason += f"; {scores[least].candidate} is better by less than one standard error, the simpler form is kept"
+    used = {score.candidate.by for score in scores}
+    if used >= {"total", "padded"} and np.allclose(samples.total, samples.count * samples.longest):
+        reason += "; total and padded cannot be told apart here: all members of a batch had one size"
+    return reason

@@ -1,0 +1,154 @@
+"""Measured batches: how many members, how long, how many milliseconds."""
+
+import os
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from simsched.core import InputError
+from simsched.hardware.curves import By, ValidRange
+
+FloatArray = npt.NDArray[np.float64]
+
+LEAST_SIZES = 3
+"""Distinct batch shapes that a fit needs at least: a line through two points has no residual."""
+
+_MS_COLUMNS = ("ms", "median_ms")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """Measured batches of one stage, one entry a batch (or a median over repeats of a batch).
+
+    Attributes:
+        count: number of requests, shape (n,).
+        longest: size of the longest member, in the stage's unit, shape (n,).
+        total: sum of sizes, shape (n,); count × longest where all members had one size.
+        ms: milliseconds, > 0, shape (n,).
+        peak_bytes: peak of memory above the weights, shape (n,), where it was measured.
+        source: the file, for provenance.
+    """
+
+    count: FloatArray
+    longest: FloatArray
+    total: FloatArray
+    ms: FloatArray
+    peak_bytes: FloatArray | None = None
+    source: str = "samples"
+
+    def __post_init__(self) -> None:
+        for name in ("count", "longest", "total", "ms"):
+            values = getattr(self, name)
+            if len(values) != len(self.ms):
+                raise InputError(f"got {len(values)} values, must be {len(self.ms)}, one a batch", name)
+            wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+            if wrong.size:
+                place = int(wrong[0])
+                raise InputError(f"got {values[place]:g}, must be a finite number, more than 0", f"{name}[{place}]")
+        shapes = len(set(zip(self.count.tolist(), self.longest.tolist(), strict=True)))
+        if shapes < LEAST_SIZES:
+            raise InputError(f"got {shapes} distinct sizes, a fit needs at least {LEAST_SIZES}: measure more")
+
+    @property
+    def n(self) -> int:
+        """Number of measured batches."""
+        return len(self.ms)
+
+    @property
+    def valid(self) -> ValidRange:
+        """The range that was measured."""
+        counts = (int(self.count.min()), int(self.count.max()))
+        return ValidRange(count=counts, longest=(float(self.longest.min()), float(self.longest.max())))
+
+    def x(self, by: By) -> FloatArray:
+        """The number that `by` names, for each batch, shape (n,)."""
+        if by == "count":
+            return self.count
+        return self.total if by == "total" else self.count * self.longest
+
+    def take(self, keep: npt.NDArray[np.bool_]) -> "Samples":
+        """The batches where `keep` is true, shape (n,)."""
+        return Samples(
+            count=self.count[keep],
+            longest=self.longest[keep],
+            total=self.total[keep],
+            ms=self.ms[keep],
+            peak_bytes=None if self.peak_bytes is None else self.peak_bytes[keep],
+            source=self.source,
+        )
+
+
+def read_samples(path: str | os.PathLike[str], *, stage: str | None = None) -> Samples:
+    """Samples of a CSV file (also .gz) with the columns batch, length, and ms or median_ms.
+
+    Args:
+        path: one row a measured batch; `total` (sum of sizes) and `peak_bytes` are read where they exist.
+        stage: keep the rows whose column `stage` has this name; None keeps all.
+
+    Raises:
+        InputError: the file is empty or cannot be read, a column is missing, a value is no positive number,
+            or there are fewer than three distinct sizes.
+    """
+    table = _read(path)
+    if stage is not None:
+        table = _of_stage(path, table, stage)
+    ms = next((name for name in _MS_COLUMNS if name in table), None)
+    missing = [name for name in ("batch", "length") if name not in table]
+    if ms is None:
+        missing.append(" or ".join(_MS_COLUMNS))
+    if ms is None or missing:
+        _refuse(path, f"lacks column {', '.join(missing)}: it has {', '.join(map(str, table.columns))}")
+    if table.empty:
+        _refuse(path, "has no rows: give one row a measured batch")
+    columns = {name: _positive(path, table, name) for name in ("batch", "length", ms)}
+    padded = columns["batch"] * columns["length"]
+    peak = _positive(path, table, "peak_bytes") if "peak_bytes" in table else None
+    try:
+        return Samples(
+            count=columns["batch"],
+            longest=columns["length"],
+            total=_positive(path, table, "total") if "total" in table else padded,
+            ms=columns[ms],
+            peak_bytes=peak,
+            source=os.path.basename(path) + (f", stage {stage}" if stage else ""),
+        )
+    except InputError as error:
+        raise error.in_file(path) from error
+
+
+def _read(path: str | os.PathLike[str]) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, skipinitialspace=True, comment="#")
+    except OSError as error:
+        _refuse(path, f"cannot be read: {error.strerror or error}", error)
+    except pd.errors.EmptyDataError as error:
+        _refuse(path, "is empty: give a CSV with batch, length and ms", error)
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        _refuse(path, f"is not CSV: {str(error).splitlines()[0]}", error)
+
+
+def _of_stage(path: str | os.PathLike[str], table: pd.DataFrame, stage: str) -> pd.DataFrame:
+    if "stage" not in table:
+        _refuse(path, f"lacks column stage, asked for {stage!r}: leave the stage out")
+    kept = table[table["stage"] == stage]
+    if kept.empty and not table.empty:
+        names = ", ".join(sorted(map(str, table["stage"].unique())))
+        _refuse(path, f"has no rows of stage {stage!r}: it has {names}")
+    return kept
+
+
+def _positive(path: str | os.PathLike[str], table: pd.DataFrame, name: str) -> FloatArray:
+    values = pd.to_numeric(table[name], errors="coerce").to_numpy(dtype=np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if wrong.size:
+        place = int(wrong[0])
+        row, got = int(table.index[place]) + 1, table[name].tolist()[place]
+        _refuse(path, f"{name} in data row {row}: got {got!r}, must be a number more than 0")
+    return values
+
+
+def _refuse(path: str | os.PathLike[str], problem: str, cause: Exception | None = None) -> NoReturn:
+    raise InputError(problem, str(path)) from cause
