@@ -9,9 +9,13 @@ from simsched.run import Run
 
 
 def gpu_memory(run: Run) -> dict[str, dict[str, Any]]:
-    """GPU → memory_peak_bytes (all kinds together) and memory_peak_by_kind (each kind at its own time)."""
+    """GPU → memory_peak_bytes (all kinds together) and memory_peak_by_kind (each kind at its own time).
+
+    A GPU on which nobody counts memory is there with a peak of 0.
+    """
     found = {}
-    for gpu in map(str, run.memory["gpu"].cat.categories):
+    known = [*run.meta.get("gpus", ()), *map(str, run.memory["gpu"].cat.categories)]
+    for gpu in dict.fromkeys(known):
         kinds = run.memory.loc[run.memory["gpu"] == gpu, "kind"].unique()
         found[gpu] = {
             "memory_peak_bytes": _peak(run, gpu),

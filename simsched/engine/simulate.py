@@ -92,7 +92,7 @@ class _Simulation:
 
     def _resources(self, spec: StageSpec) -> dict[str, Resource]:
         """The program's names and what they mean for this stage."""
-        named: dict[str, Resource] = dict(self.links)
+        named: dict[str, Resource] = {**self.links, "cpu": make_resource("uncontended", self.kernel)}
         for gpu in self.devices:
             named[gpu] = self._stream(gpu, spec.process or spec.name)
         if spec.gpu is not None:

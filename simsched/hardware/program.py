@@ -33,7 +33,8 @@ class Work:
 
     Attributes:
         op: one of Op.
-        on: "gpu" (the stage's), "interpreter" (of the stage's process), or the name of a GPU or link.
+        on: "gpu" (the stage's), "interpreter" (of the stage's process), "cpu" (a core of the thread's own: code and
+            waits that do not hold the interpreter), or the name of a GPU or link.
         cost: milliseconds of the batch.
     """
 

@@ -215,6 +215,8 @@ def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], categories: S
     for name in names:
         if name in categories:
             table[name] = table[name].astype("str").astype("category")
-        elif name != "detail":
+        elif name == "detail":
+            table[name] = table[name].astype("str")
+        else:
             table[name] = table[name].astype("int64")
     return table

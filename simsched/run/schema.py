@@ -47,7 +47,7 @@ INCIDENTS = {
     "kind": "category",  # refused, too_large, unfinished, error
     "request": "int64",  # NEVER if it concerns none
     "stage": "category",
-    "detail": "object",
+    "detail": "str",
 }
 TABLES = {
     "requests": REQUESTS,

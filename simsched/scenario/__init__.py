@@ -2,6 +2,7 @@
 
 from simsched.scenario.build import build
 from simsched.scenario.load import load, scenario_of, to_values, to_yaml
+from simsched.scenario.provenance import origin, sources
 from simsched.scenario.simulate import run_scenario
 from simsched.scenario.spec import Gpu, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
 
@@ -16,8 +17,10 @@ __all__ = [
     "WorkloadSpec",
     "build",
     "load",
+    "origin",
     "run_scenario",
     "scenario_of",
+    "sources",
     "to_values",
     "to_yaml",
 ]

@@ -77,7 +77,7 @@ def _stage(scenario: Scenario, name: str, next_of: tuple[str, ...], wait_for: tu
     if stage.process is not None and stage.process not in scenario.processes:
         raise unknown("process", stage.process, scenario.processes, "process")
     program = _program(scenario, stage)
-    known = {"gpu"} if stage.gpu else set()
+    known = {"cpu"} | ({"gpu"} if stage.gpu else set())
     known |= {"interpreter"} if stage.process else set()
     known |= set(scenario.gpus) | set(scenario.links)
     for resource in sorted(program.resources() - known):

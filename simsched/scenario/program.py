@@ -1,6 +1,6 @@
 """Programs in a scenario file: a list of operations.
 
-- {work: interpreter, ms: 38}                 wait for time on a resource
+- {work: interpreter, ms: 38}                 wait for time on a resource (cpu: one that is never shared)
 - {enqueue: gpu, cost: {kind: linear, …}}     put time on the GPU's stream and go on
 - {sync: gpu}                                 wait until what is on the stream now is done
 - {move: pcie, base: 0, per_unit: 2 MB}       wait for bytes on a link

@@ -1,5 +1,6 @@
 """A scenario as frozen objects: field for field what a scenario file says."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -8,6 +9,8 @@ from simsched.core import InputError, Policy, Provenance, parse_bytes
 from simsched.engine.resources import Sharing
 from simsched.hardware import Curve, StageMemory
 from simsched.workload import Workload
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +191,10 @@ class Scenario:
     def __post_init__(self) -> None:
         if self.seed < 0:
             raise InputError(f"got {self.seed}, must be at least 0", "seed")
+        for group in ("stages", "gpus", "processes", "links"):
+            for name in getattr(self, group):
+                if not _NAME.fullmatch(name):
+                    raise InputError(f"got {name!r}, must be letters, digits, - or _", group)
         if not self.stages:
             raise InputError("is empty: name at least one stage", "stages")
 

@@ -1,0 +1,43 @@
+"""simsched compare: several scenarios on the same requests."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simsched.cli.common import Jobs, Json, Overrides, Seed, progress_bar, show
+
+EXAMPLES = """Examples:
+
+simsched compare examples/unified.yaml examples/stagewise.yaml examples/length-aware.yaml
+
+simsched compare a.yaml b.yaml --replications 20 --set workload.requests=2000 --json
+"""
+
+
+def compare(
+    scenarios: Annotated[
+        list[Path], typer.Argument(metavar="SCENARIO…", help="Two or more scenario files; the first is the baseline.")
+    ],
+    overrides: Overrides = None,
+    seed: Seed = None,
+    replications: Annotated[int, typer.Option(min=2, help="Runs of each scenario, paired.")] = 10,
+    jobs: Jobs = 1,
+    as_json: Json = False,
+) -> None:
+    """Simulate scenarios with common random numbers and print their differences with intervals."""
+    from dataclasses import asdict
+
+    from simsched.report import comparison_table, to_json
+    from simsched.scenario import load
+    from simsched.studies import compare as compare_scenarios
+
+    loaded = [load(path, overrides or ()) for path in scenarios]
+    with progress_bar("comparing") as progress:
+        found = compare_scenarios(loaded, replications, seed=seed, jobs=jobs, progress=progress)
+    if as_json:
+        summaries = [each.summary() for each in found.replications.values()]
+        gaps = [asdict(gap) for gap in found.differences]
+        print(to_json({"scenarios": summaries, "differences": gaps, "warnings": found.warnings}), end="")
+        return
+    show(comparison_table(found))

@@ -1,0 +1,59 @@
+"""The folder of a study: tables of its first run, its summary, its scenario; whole or not at all."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from simsched.core import InputError
+from simsched.run import save
+from simsched.scenario import to_values, to_yaml
+from simsched.studies import Replications
+
+_OWN = {"run", "summary.json", "scenario.yaml"}
+
+
+def check_folder(directory: Path) -> None:
+    """Refuse a folder that holds something else, before the work is done.
+
+    Raises:
+        InputError: not a folder, not ours to replace, or its parent is not there.
+    """
+    if not directory.parent.is_dir():
+        raise InputError("its parent is no folder: make it first", str(directory))
+    if directory.exists() and not directory.is_dir():
+        raise InputError("is a file: name a folder", str(directory))
+    strange = sorted(item.name for item in directory.iterdir() if item.name not in _OWN) if directory.is_dir() else []
+    if strange:
+        raise InputError(f"holds {strange[0]!r}, which is not of a run: name a new or empty folder", str(directory))
+    if not os.access(directory if directory.is_dir() else directory.parent, os.W_OK):
+        raise InputError("cannot be written: permission denied", str(directory))
+
+
+def write_folder(study: Replications, directory: Path) -> None:
+    """Write DIR/run (tables of replication 0), DIR/summary.json and DIR/scenario.yaml, replacing an older study.
+
+    Raises:
+        InputError: as check_folder, or the disk refuses; nothing half-written is left.
+    """
+    check_folder(directory)
+    partial = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+    try:
+        save(study.run, partial / "run")
+        (partial / "summary.json").write_text(to_json(study.summary()), encoding="utf-8")
+        (partial / "scenario.yaml").write_text(to_yaml(to_values(study.scenario)), encoding="utf-8")
+        partial.chmod(0o755)
+        if directory.exists():
+            shutil.rmtree(directory)
+        partial.rename(directory)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", str(directory)) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def to_json(values: Any) -> str:
+    """JSON with a stable order and no NaN."""
+    return json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

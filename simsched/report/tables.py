@@ -1,0 +1,128 @@
+"""Summaries as tables for a terminal; plain text where there is none."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from simsched.core import format_bytes
+from simsched.report.words import number, percent, signed_percent, with_interval
+from simsched.studies import Check, Comparison
+
+Summary = Mapping[str, Any]
+
+ROWS = (
+    ("throughput, req/s", "throughput_rps"),
+    ("… steady, without the drain", "steady_throughput_rps"),
+    ("latency, s: mean", "latency_s.mean"),
+    ("P50", "latency_s.p50"),
+    ("P90", "latency_s.p90"),
+    ("P99", "latency_s.p99"),
+    ("P99.9", "latency_s.p999"),
+)
+
+
+def summary_table(summaries: Sequence[Summary]) -> RenderableType:
+    """One column a scenario: throughput, latency with 95 % intervals, queue share, utilization, memory, incidents."""
+    table = Table(title=_title(summaries[0]), title_justify="left")
+    table.add_column("")
+    for summary in summaries:
+        table.add_column(str(summary["name"]), justify="right")
+    for label, path in ROWS:
+        table.add_row(label, *(_cell(summary, path) for summary in summaries))
+    table.add_row("queue share", *(percent(summary["queue_share"]) for summary in summaries))
+    for stage in dict.fromkeys(name for summary in summaries for name in summary["stages"]):
+        table.add_section()
+        for label, words in _STAGE_ROWS:
+            cells = [words(summary["stages"][stage]) if stage in summary["stages"] else "" for summary in summaries]
+            table.add_row(f"{stage}: {label}", *cells)
+    table.add_section()
+    for gpu in dict.fromkeys(name for summary in summaries for name in summary["gpus"]):
+        peaks = [summary["gpus"].get(gpu, {}).get("memory_peak_bytes") for summary in summaries]
+        table.add_row(f"{gpu}: peak memory", *(format_bytes(peak) if peak else "not counted" for peak in peaks))
+    for kind in dict.fromkeys(name for summary in summaries for name in summary["incidents"]):
+        table.add_row(f"incidents: {kind}", *(number(summary["incidents"].get(kind, 0)) for summary in summaries))
+    table.add_row("parameters", *(str(summary["origin"]) for summary in summaries))
+    return Group(table, *_notes(summaries))
+
+
+_STAGE_ROWS: tuple[tuple[str, Callable[[Summary], str]], ...] = (
+    ("utilization", lambda stage: percent(stage["utilization"])),
+    ("wait, s: mean", lambda stage: number(stage["wait_s"]["mean"])),
+    ("service, s: mean", lambda stage: number(stage["service_s"]["mean"])),
+    ("requests in a batch", lambda stage: number(stage["batch_mean"])),
+)
+
+
+def _title(summary: Summary) -> str:
+    runs, left_out = summary["replications"], summary["warmup"]["requests"]
+    words = f"{number(summary['requests'])} requests, {number(left_out)} of them warm-up"
+    return f"{words}; {runs} replications, ± is half a 95 % interval" if runs > 1 else words
+
+
+def _cell(summary: Summary, path: str) -> str:
+    value: Any = summary
+    for name in path.split("."):
+        value = value[name]
+    return with_interval(value, summary["intervals"].get(path), summary["refused"].get(path, ""))
+
+
+def _notes(summaries: Sequence[Summary]) -> list[Text]:
+    lines = [f"{summary['name']}: {line}" for summary in summaries for line in summary["warnings"]]
+    return [Text(f"! {line}", style="yellow") for line in lines]
+
+
+def comparison_table(comparison: Comparison) -> RenderableType:
+    """The summaries side by side, then each one's paired differences from the first."""
+    summaries = [each.summary() for each in comparison.replications.values()]
+    table = Table(
+        title=f"differences from {summaries[0]['name']}, paired on the same requests (95 % intervals)",
+        title_justify="left",
+    )
+    for column in ("scenario", "metric", "difference", "interval", "relative", "real?", "correlation"):
+        table.add_column(column, justify="left" if column in ("scenario", "metric") else "right")
+    for gap in comparison.differences:
+        if gap.mean is None or gap.low is None or gap.high is None:
+            table.add_row(gap.name, gap.metric, "–", gap.refused, "", "", "")
+            continue
+        real = "no" if gap.low <= 0 <= gap.high else "yes"
+        table.add_row(
+            gap.name,
+            gap.metric,
+            number(gap.mean),
+            f"{number(gap.low)} … {number(gap.high)}",
+            signed_percent(gap.relative),
+            real,
+            number(gap.correlation),
+        )
+    notes = [Text(f"! {line}", style="yellow") for line in comparison.warnings]
+    return Group(summary_table(summaries), table, *notes)
+
+
+def check_table(check: Check) -> RenderableType:
+    """Capacity of each stage and shared resource, the bottleneck, the load."""
+    table = Table(title="what arithmetic says before the run", title_justify="left")
+    for column in ("", "largest batch", "ms alone", "ms full", "best batch", "capacity, req/s"):
+        table.add_column(column, justify="left" if not column else "right")
+    for stage in check.stages:
+        table.add_row(
+            stage.name,
+            str(stage.batch),
+            number(stage.alone_ms),
+            number(stage.batch_ms),
+            str(stage.best_batch),
+            number(stage.capacity_rps),
+        )
+    for resource in check.resources:
+        per_request = f"{number(resource.ms_per_request)} a request"
+        table.add_row(f"{resource.name} (shared)", "", "", per_request, "", number(resource.capacity_rps))
+    lines = [f"bottleneck: {check.bottleneck}, {number(check.capacity_rps)} req/s with full batches"]
+    if check.load is not None:
+        lines.append(f"offered load: {number(check.offered_rps)} req/s, {percent(check.load)} of the capacity")
+    if check.bound_rps is not None:
+        knee = f"; the knee is near {number(check.knee_users)} users"
+        lines.append(f"closed loop: at most {number(check.bound_rps)} req/s{knee}")
+    warnings = [Text(f"! {line}", style="yellow") for line in check.warnings]
+    return Group(table, *(Text(line) for line in lines), *warnings)

@@ -1,0 +1,17 @@
+"""From a Scenario to many Runs and a verdict: replications, comparison, the analytic check."""
+
+from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check, largest_batch
+from simsched.studies.compare import Comparison, compare
+from simsched.studies.replicate import Replications, replicate
+
+__all__ = [
+    "Check",
+    "Comparison",
+    "Replications",
+    "ResourceCheck",
+    "StageCheck",
+    "check",
+    "compare",
+    "largest_batch",
+    "replicate",
+]

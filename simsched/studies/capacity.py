@@ -1,0 +1,270 @@
+"""The analytic check of a scenario before it runs: capacity of each stage and shared resource, bottleneck, load."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from simsched.core import NS_PER_MS, Batch, Dispatch, Hold, Policy, Request, StaticView, format_bytes, stream
+from simsched.engine import Model, StageSpec
+from simsched.hardware import demands_ns
+from simsched.hardware.curves import Random
+from simsched.scenario import Scenario, build
+from simsched.theory import BatchStage, best_batch, knee_batch, throughput_bound_batch
+from simsched.workload import Closed
+
+_DRAWS = 4096  # sizes drawn for the mean time of a batch of mixed sizes
+_GROUPS = 64  # batches averaged for it, at most
+_QUEUE = 1024  # waiting requests shown to a policy to see its largest batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageCheck:
+    """One stage alone, greedy under overload.
+
+    Attributes:
+        name: of the stage.
+        batch: largest batch that its policy takes.
+        batch_ms: mean time of such a batch, alone on its resources.
+        alone_ms: mean time of a batch of one.
+        capacity_rps: servers · batch / batch_ms.
+        best_batch: batch size of the largest throughput up to `batch`; smaller than `batch` past the optimum.
+    """
+
+    name: str
+    batch: int
+    batch_ms: float
+    alone_ms: float
+    capacity_rps: float
+    best_batch: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceCheck:
+    """A resource that several stages' batches share.
+
+    Attributes:
+        name: such as "gpu0" or "interpreter:server".
+        ms_per_request: what a request asks of it with full batches.
+        capacity_rps: its reciprocal.
+    """
+
+    name: str
+    ms_per_request: float
+    capacity_rps: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """What arithmetic says of a scenario.
+
+    Attributes:
+        stages: each alone.
+        resources: those that are shared.
+        bottleneck: name of what has the least capacity.
+        capacity_rps: its capacity: no policy of these batch limits carries more.
+        offered_rps: of an open load; None in a closed loop.
+        load: offered / capacity; None in a closed loop.
+        bound_rps: upper bound of a closed loop's throughput; None in an open load.
+        knee_users: concurrency at which both bounds of a closed loop meet; None in an open load.
+        warnings: over capacity, past the best batch, memory that cuts batches.
+    """
+
+    stages: tuple[StageCheck, ...]
+    resources: tuple[ResourceCheck, ...]
+    bottleneck: str
+    capacity_rps: float
+    offered_rps: float | None
+    load: float | None
+    bound_rps: float | None
+    knee_users: float | None
+    warnings: tuple[str, ...]
+
+
+def check(scenario: Scenario) -> Check:
+    """Capacity, bottleneck and load of a scenario, by theory.md 1, 3 and 4; nothing is simulated."""
+    model = build(scenario)
+    sizes = model.workload.sizes.draw(_DRAWS, stream(scenario.seed, "capacity")).sizes
+    laws = {spec.name: _BatchLaw(spec, sizes) for spec in model.stages}
+    stages = tuple(_stage(spec, laws[spec.name]) for spec in model.stages)
+    resources = _resources(model, laws)
+    parts: list[StageCheck | ResourceCheck] = [*stages, *resources]
+    slowest = min(parts, key=lambda part: part.capacity_rps)
+    offered = _offered_rps(model)
+    bound, knee = _closed(model, laws, stages, resources)
+    load = None if offered is None else offered / slowest.capacity_rps
+    return Check(
+        stages=stages,
+        resources=resources,
+        bottleneck=slowest.name,
+        capacity_rps=slowest.capacity_rps,
+        offered_rps=offered,
+        load=load,
+        bound_rps=bound,
+        knee_users=knee,
+        warnings=(
+            *_overload(slowest, offered),
+            *(line for spec, stage in zip(model.stages, stages, strict=True) for line in _past_optimum(spec, stage)),
+            *(line for spec in model.stages for line in _memory_warnings(model, spec, laws[spec.name].limit, sizes)),
+        ),
+    )
+
+
+class _BatchLaw:
+    """Mean times of batches of b requests of the workload's sizes, in order of drawing."""
+
+    def __init__(self, spec: StageSpec, sizes: "np.typing.NDArray[np.float64]") -> None:
+        self.spec = spec
+        self.limit = largest_batch(spec.policy, sizes)
+        self._sizes = sizes * spec.scale
+        self.ms: Callable[[int], float] = lru_cache(maxsize=None)(self._ms)
+
+    def groups(self, count: int) -> "np.typing.NDArray[np.float64]":
+        """Batches of `count` sizes, float64[groups, count]."""
+        whole = max(1, min(_GROUPS, len(self._sizes) // count))
+        return np.resize(self._sizes, whole * count).reshape(whole, count)
+
+    def _ms(self, count: int) -> float:
+        one = self.spec.program.isolated_ms
+        return float(np.mean([one(Batch.of(group), group) for group in self.groups(count).tolist()]))
+
+    def demands_ms(self, count: int) -> dict[str, float]:
+        """What a request in batches of this count asks of each resource."""
+        total: dict[str, float] = {}
+        groups = self.groups(count).tolist()
+        for group in groups:
+            for name, ns in demands_ns(self.spec.program, Batch.of(group), group).items():
+                total[name] = total.get(name, 0.0) + ns / NS_PER_MS / count / len(groups)
+        return total
+
+
+def largest_batch(policy: Policy, sizes: "np.typing.NDArray[np.float64]") -> int:
+    """Requests in the batch that a policy forms from a long queue: asked, not looked up."""
+    waiting = [Request(i, 0, 0, float(sizes[i % len(sizes)])) for i in range(_QUEUE)]
+    late = 3600 * 1000 * NS_PER_MS
+    decision: Dispatch | Hold = policy.decide(late, waiting, StaticView(most=_QUEUE))
+    return len(decision.requests) if isinstance(decision, Dispatch) else 1
+
+
+def _stage(spec: StageSpec, law: _BatchLaw) -> StageCheck:
+    batch_ms = law.ms(law.limit)
+    return StageCheck(
+        name=spec.name,
+        batch=law.limit,
+        batch_ms=batch_ms,
+        alone_ms=law.ms(1),
+        capacity_rps=_per_s(spec.servers * law.limit, batch_ms),
+        best_batch=best_batch(law.ms, law.limit) if batch_ms > 0 else law.limit,
+    )
+
+
+def _per_s(requests: float, ms: float) -> float:
+    return requests * 1000 / ms if ms > 0 else float("inf")
+
+
+def _resources(model: Model, laws: dict[str, _BatchLaw]) -> tuple[ResourceCheck, ...]:
+    """Demands on resources that serve one at a time in total: FIFO and processor sharing."""
+    shared = {gpu.name: gpu.sharing for gpu in model.gpus} | {link.name: link.sharing for link in model.links}
+    shared |= {f"interpreter:{process.name}": process.interpreter for process in model.processes}
+    asked: dict[str, float] = {}
+    for spec in model.stages:
+        law = laws[spec.name]
+        for name, ms in law.demands_ms(law.limit).items():
+            full = {"gpu": spec.gpu or "", "interpreter": f"interpreter:{spec.process}"}.get(name, name)
+            if shared.get(full) != "uncontended":
+                asked[full] = asked.get(full, 0.0) + ms
+    for name, ms in _loop_ms(model).items():
+        asked[name] = asked.get(name, 0.0) + ms
+    return tuple(
+        ResourceCheck(name=n, ms_per_request=ms, capacity_rps=_per_s(1, ms)) for n, ms in asked.items() if ms > 0
+    )
+
+
+def _loop_ms(model: Model) -> dict[str, float]:
+    """Event-loop milliseconds of a request on each process's interpreter, at the mean size."""
+    size = model.workload.sizes.mean()
+    one = Batch(1, size, size)
+    process_of = {spec.name: spec.process for spec in model.stages}
+    costs = {process.name: process.loop for process in model.processes}
+    asked: dict[str, float] = {}
+
+    def add(process: str | None, task: str) -> None:
+        cost = getattr(costs[process], task) if process in costs else None
+        if process is not None and cost is not None:
+            asked[f"interpreter:{process}"] = asked.get(f"interpreter:{process}", 0.0) + cost.ms(one)
+
+    for spec in model.stages:
+        if not spec.wait_for:
+            add(spec.process, "admission")
+        if not spec.next:
+            add(spec.process, "response")
+        for target in spec.next:
+            for process in dict.fromkeys([spec.process, process_of[target]]):
+                add(process, "handoff")
+    return asked
+
+
+def _offered_rps(model: Model) -> float | None:
+    arrivals = model.workload.arrivals
+    if isinstance(arrivals, Closed):
+        return None
+    if hasattr(arrivals, "rate_rps"):
+        return float(arrivals.rate_rps)
+    due = arrivals.due_ns(model.workload.count(), stream(0, "arrivals"))
+    span = int(due[-1] - due[0]) if len(due) > 1 else 0
+    return (len(due) - 1) * 1e9 / span if span else float("inf")
+
+
+def _closed(
+    model: Model, laws: dict[str, _BatchLaw], stages: tuple[StageCheck, ...], resources: tuple[ResourceCheck, ...]
+) -> tuple[float | None, float | None]:
+    """Upper bound and knee of a closed loop; None for an open load or where a random cost makes τ(b) meaningless."""
+    arrivals = model.workload.arrivals
+    if not isinstance(arrivals, Closed):
+        return None, None
+    think = arrivals.think
+    think_ms = float(think.draw_ns(_DRAWS, stream(0, "think")).mean()) / NS_PER_MS if think else 0.0
+    think_ms += model.workload.client_ms + sum(_loop_ms(model).values())
+    parts = [
+        BatchStage(batch_ms=laws[spec.name].ms, max_batch=laws[spec.name].limit, servers=spec.servers)
+        for spec in model.stages
+        if laws[spec.name].ms(1) > 0
+    ]
+    if not parts:
+        return None, None
+    bound = throughput_bound_batch(arrivals.users, parts, think_ms=think_ms) * 1000
+    shared = min([resource.capacity_rps for resource in resources], default=float("inf"))
+    return min(bound, shared), knee_batch(arrivals.users, parts, think_ms=think_ms)
+
+
+def _overload(slowest: StageCheck | ResourceCheck, offered_rps: float | None) -> list[str]:
+    if offered_rps is None or offered_rps < slowest.capacity_rps:
+        return []
+    carries = f"{slowest.name} carries {slowest.capacity_rps:.4g}"
+    return [f"offered {offered_rps:.4g} req/s, {carries}: queues grow as long as the load lasts"]
+
+
+def _past_optimum(spec: StageSpec, stage: StageCheck) -> list[str]:
+    random = any(isinstance(leaf.cost, Random) for leaf in spec.program.leaves())
+    if random or stage.best_batch >= stage.batch:
+        return []
+    best = f"{stage.best_batch} has the largest throughput"
+    return [f"{stage.name}: a batch of {stage.batch} is past the optimum: {best}"]
+
+
+def _memory_warnings(model: Model, spec: StageSpec, batch: int, sizes: "np.typing.NDArray[np.float64]") -> list[str]:
+    """Whether the largest batch of the longest requests fits beside the weights of its GPU."""
+    gpu = next((gpu for gpu in model.gpus if gpu.name == spec.gpu), None)
+    if gpu is None or gpu.capacity is None or spec.memory is None:
+        return []
+    here = [other for other in model.stages if other.gpu == gpu.name and other.memory is not None]
+    weights = sum(int(other.memory.weights) * other.servers for other in here if other.memory is not None)
+    longest = float(sizes.max())
+    need = spec.memory.activation.bytes_of(Batch.of([longest] * batch, spec.scale))
+    if weights + need <= gpu.capacity:
+        return []
+    return [
+        f"{spec.name}: a batch of {batch} with longest {longest:g} needs {format_bytes(need)}, {gpu.name} has "
+        f"{format_bytes(gpu.capacity - weights)} beside the weights: batches will be cut"
+    ]
