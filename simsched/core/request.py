@@ -53,6 +53,10 @@ class Batch(NamedTuple):
         """The batch of requests of these sizes, each times `scale`."""
         return cls(len(sizes), sum(sizes) * scale, max(sizes) * scale)
 
+    def scaled(self, scale: float) -> "Batch":
+        """The same batch with sizes in another unit."""
+        return self if scale == 1 else Batch(self.count, self.total * scale, self.longest * scale)
+
     @property
     def padded(self) -> float:
         """Size after padding each member to the longest: count × longest."""

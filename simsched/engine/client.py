@@ -14,7 +14,7 @@ from simsched.run import Recorder
 from simsched.run.recorder import REFUSED
 from simsched.workload import Load
 
-_request = tuple.__new__  # see stages/gated.py
+_new = tuple.__new__  # see stages/gated.py
 Progress = Callable[[int, int], None]
 
 
@@ -100,7 +100,7 @@ class Client:
         now = self._kernel.now
         self._recorder.arrival[first:last] = now
         names, classes, declared = self._class_names, self._classes, self._declared
-        new = _request
+        new = _new
         requests: list[Request] = [
             new(Request, (i, now, now, declared[i], names[classes[i]], "", None, 0)) for i in range(first, last)
         ]
@@ -142,7 +142,7 @@ class Client:
         if self._answers > 1:
             requests = [request for request in requests if self._is_last(request.id)]
         if self._response is None:
-            self._leave([r[0] for r in requests])
+            self._leave([request[0] for request in requests])
             return
         desk, cost = self._response
         for request in requests:

@@ -46,6 +46,11 @@ class Holding:
         self._waits = False
         ledger.hold_weights(int(spec.weights) * servers)
 
+    @property
+    def holds_requests(self) -> bool:
+        """Whether requests hold memory while they are there, so that one may have to wait before it can enter."""
+        return self._spec.holds_requests
+
     def has_room(self, ids: Sequence[int]) -> bool:
         """Whether these requests could be resident now."""
         return not self._spec.holds_requests or self._resident(ids) <= self._ledger.free

@@ -58,7 +58,7 @@ class Uncontended:
     """As many copies as users: work takes its own time; each user's stream is its own Fifo."""
 
     def __init__(self, kernel: Kernel) -> None:
-        self._kernel = kernel
+        self._after = kernel.after
         self._stream = Fifo(kernel)
         self._work_ns = 0
 
@@ -70,7 +70,7 @@ class Uncontended:
     def work(self, ns: int, call: Call, argument: Any) -> None:
         """Exactly `ns` from now."""
         self._work_ns += ns
-        self._kernel.after(ns, call, argument)
+        self._after(ns, call, argument)
 
     def enqueue(self, ns: int) -> None:
         """On this user's stream."""

@@ -36,15 +36,21 @@ class Work:
         on: "gpu" (the stage's), "interpreter" (of the stage's process), "cpu" (a core of the thread's own: code and
             waits that do not hold the interpreter), or the name of a GPU or link.
         cost: milliseconds of the batch.
+        scale: the cost's unit for one unit of the stage (a unified stage counts words, its vocoder's cost frames).
     """
 
     op: str
     on: str
     cost: Curve = field(default_factory=lambda: Linear(a_ms=0.0))
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale < float("inf"):
+            raise InputError(f"got {self.scale}, must be a finite number above 0", "scale")
 
     def steps(self, batch: Batch, members: Sequence[float], share: int) -> Iterator[Step]:
         """This operation, its time divided by `share`."""
-        yield Step(self.op, self.on, ns_from_ms(self.cost.ms(batch) / share))
+        yield Step(self.op, self.on, ns_from_ms(self.cost.ms(batch.scaled(self.scale)) / share))
 
 
 @dataclass(frozen=True, kw_only=True)

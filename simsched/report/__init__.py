@@ -1,6 +1,14 @@
 """What a person reads: tables, and the folder of a study."""
 
 from simsched.report.folder import check_folder, to_json, write_folder
-from simsched.report.tables import check_table, comparison_table, summary_table
+from simsched.report.tables import check_table, comparison_table, predictions_table, summary_table
 
-__all__ = ["check_folder", "check_table", "comparison_table", "summary_table", "to_json", "write_folder"]
+__all__ = [
+    "check_folder",
+    "check_table",
+    "comparison_table",
+    "predictions_table",
+    "summary_table",
+    "to_json",
+    "write_folder",
+]

@@ -7,9 +7,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from simsched.analysis import number as value_at
 from simsched.core import format_bytes
 from simsched.report.words import number, percent, signed_percent, with_interval
-from simsched.studies import Check, Comparison
+from simsched.studies import Check, Comparison, Prediction, median_errors
 
 Summary = Mapping[str, Any]
 
@@ -104,7 +105,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
 def check_table(check: Check) -> RenderableType:
     """Capacity of each stage and shared resource, the bottleneck, the load."""
     table = Table(title="what arithmetic says before the run", title_justify="left")
-    for column in ("", "largest batch", "ms alone", "ms full", "best batch", "capacity, req/s"):
+    for column in ("", "largest batch", "ms alone", "ms full", "best batch", "capacity, req/s", "… sorted by size"):
         table.add_column(column, justify="left" if not column else "right")
     for stage in check.stages:
         table.add_row(
@@ -114,15 +115,48 @@ def check_table(check: Check) -> RenderableType:
             number(stage.batch_ms),
             str(stage.best_batch),
             number(stage.capacity_rps),
+            number(stage.capacity_sorted_rps),
         )
     for resource in check.resources:
         per_request = f"{number(resource.ms_per_request)} a request"
-        table.add_row(f"{resource.name} (shared)", "", "", per_request, "", number(resource.capacity_rps))
-    lines = [f"bottleneck: {check.bottleneck}, {number(check.capacity_rps)} req/s with full batches"]
+        capacities = number(resource.capacity_rps), number(resource.capacity_sorted_rps)
+        table.add_row(f"{resource.name} (shared)", "", "", per_request, "", *capacities)
+    lines = [f"bottleneck: {check.bottleneck}, {number(check.capacity_rps)} req/s with full batches as they come"]
     if check.load is not None:
         lines.append(f"offered load: {number(check.offered_rps)} req/s, {percent(check.load)} of the capacity")
     if check.bound_rps is not None:
         knee = f"; the knee is near {number(check.knee_users)} users"
-        lines.append(f"closed loop: at most {number(check.bound_rps)} req/s{knee}")
+        lines.append(f"closed loop: at most {number(check.bound_rps)} req/s in any order{knee}")
     warnings = [Text(f"! {line}", style="yellow") for line in check.warnings]
     return Group(table, *(Text(line) for line in lines), *warnings)
+
+
+def predictions_table(predictions: Sequence[Prediction]) -> RenderableType:
+    """Measured, predicted and error by phase, the worst first, and the medians."""
+    table = Table(title="predicted beside measured, worst phase first (– : too few requests)", title_justify="left")
+    for column in ("phase", *_SHORT):
+        table.add_column(column, justify="left" if column == "phase" else "right")
+    for one in sorted(predictions, key=lambda each: -each.worst):
+        table.add_row(one.phase, *(_pair(one, short, path) for short, path in _SHORT.items()))
+    table.add_section()
+    medians = median_errors(predictions)
+    table.add_row("median |error|", *(percent(medians[name]) for name in ("throughput", "mean", "p50", "p90", "p99")))
+    return table
+
+
+_SHORT = {
+    "throughput, req/s": "throughput_rps",
+    "mean, s": "latency_s.mean",
+    "P50": "latency_s.p50",
+    "P90": "latency_s.p90",
+    "P99": "latency_s.p99",
+}
+
+
+def _pair(one: Prediction, short: str, path: str) -> str:
+    """Measured → predicted (error)."""
+    error = one.errors[short.split(",", maxsplit=1)[0].lower()]
+    if error is None:
+        return "–"
+    measured, predicted = value_at(one.measured, path), value_at(one.predicted, path)
+    return f"{number(measured)} → {number(predicted)} ({signed_percent(error)})"

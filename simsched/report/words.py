@@ -8,13 +8,13 @@ from typing import Any
 def number(value: float | None, unit: str = "") -> str:
     """Three significant digits; "–" for none.
 
-    >>> number(0.45615), number(None), number(1234.5), number(0)
-    ('0.456', '–', '1,234', '0')
+    >>> number(0.45615), number(None), number(1234.5), number(0), number(64)
+    ('0.456', '–', '1,234', '0', '64')
     """
     if value is None:
         return "–"
-    if value == 0:
-        return f"0{unit}"
+    if value == 0 or isinstance(value, int):
+        return f"{value:,.0f}{unit}"
     text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
     return text + unit
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from simsched.core import InputError
 from simsched.run.run import Run
-from simsched.run.schema import NEVER, STATUS, category
+from simsched.run.schema import NEVER, STATUS, VISITS, category
 
 IntArray = npt.NDArray[np.int64]
 DONE, REFUSED, FAILED, UNFINISHED = range(len(STATUS))
@@ -121,14 +121,11 @@ class Recorder:
 
     def finish(self, meta: Mapping[str, Any]) -> Run:
         """The tables of all that was recorded. Requests that were never sent are left out."""
-        requests = self._requests()
-        firsts = np.cumsum([0] + [len(log.start) for log in self.stages])
-        visits = [self._visits(log, int(first)) for log, first in zip(self.stages, firsts[:-1], strict=True)]
         names = [log.name for log in self.stages]
         return Run(
-            requests=requests,
-            visits=_stacked(visits, names),
-            batches=_numbered(_stacked([self._batches(log) for log in self.stages], names)),
+            requests=self._requests(),
+            visits=self._visits(),
+            batches=self._batches(),
             memory=_table(("time_ns", "gpu", "kind", "bytes"), self._memory, ("gpu", "kind")),
             incidents=_table(
                 ("time_ns", "kind", "request", "stage", "detail"),
@@ -160,54 +157,67 @@ class Recorder:
             copy=False,
         )
 
-    def _visits(self, log: StageLog, first_batch: int) -> dict[str, IntArray]:
-        """One row a visit: those of batches in order of start, then those that never started."""
-        ids, enter_ids = _ints(log.ids), _ints(log.entered.ids)
-        count = _ints(log.count)
-        entered_at = log.entered.times_by_id(len(self.sizes))
-        started = np.zeros(len(self.sizes), bool)
-        started[ids] = True
-        left = enter_ids[~started[enter_ids]]
-        never = np.full(len(left), NEVER, np.int64)
-        numbers = np.arange(first_batch, first_batch + len(count))
-        return {
-            "request": np.concatenate([ids, left]),
-            "enter_ns": entered_at[np.concatenate([ids, left])],
-            "start_ns": np.concatenate([np.repeat(_ints(log.start), count), never]),
-            "end_ns": np.concatenate([np.repeat(_ints(log.end), count), never]),
-            "batch": np.concatenate([np.repeat(numbers, count), never]),
-        }
+    def _visits(self) -> pd.DataFrame:
+        """One row a visit, by stage: those of batches in order of start, then those that never started.
 
-    def _batches(self, log: StageLog) -> dict[str, npt.NDArray[Any]]:
-        count = _ints(log.count)
-        size = self.sizes[_ints(log.ids)]
-        begin = np.cumsum(count) - count
-        return {
-            "server": _ints(log.server),
-            "start_ns": _ints(log.start),
-            "end_ns": _ints(log.end),
-            "release_ns": _ints(log.release),
-            "count": count,
-            "total": np.add.reduceat(size, begin) if len(count) else size,
-            "longest": np.maximum.reduceat(size, begin) if len(count) else size,
-        }
+        Filled in place, stage by stage: at a million requests each copy saved is what the table itself weighs.
+        """
+        left = [_never_started(log, len(self.sizes)) for log in self.stages]
+        rows = [len(log.ids) + len(ids) for log, ids in zip(self.stages, left, strict=True)]
+        columns = {name: np.full(sum(rows), NEVER, np.int64) for name in VISITS if name != "stage"}
+        first_row = first_batch = 0
+        for log, ids, count in zip(self.stages, left, rows, strict=True):
+            begun = slice(first_row, first_row + len(log.ids))
+            every = slice(first_row, first_row + count)
+            columns["request"][begun] = log.ids
+            columns["request"][begun.stop : every.stop] = ids
+            columns["enter_ns"][every] = log.entered.times_by_id(len(self.sizes))[columns["request"][every]]
+            members = _ints(log.count)
+            columns["start_ns"][begun] = np.repeat(_ints(log.start), members)
+            columns["end_ns"][begun] = np.repeat(_ints(log.end), members)
+            columns["batch"][begun] = np.repeat(np.arange(first_batch, first_batch + len(members)), members)
+            first_row, first_batch = every.stop, first_batch + len(members)
+        return pd.DataFrame({"stage": self._stage_column(rows), **columns}, copy=False)
+
+    def _batches(self) -> pd.DataFrame:
+        """One row a batch, by stage, in order of start."""
+        parts = [_shapes(log, self.sizes) for log in self.stages]
+        rows = [len(log.count) for log in self.stages]
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        number = np.arange(sum(rows))
+        return pd.DataFrame({"batch": number, "stage": self._stage_column(rows), **columns}, copy=False)
+
+    def _stage_column(self, rows: Sequence[int]) -> "pd.Categorical[str]":
+        codes = np.repeat(np.arange(len(rows), dtype=np.int8), rows)
+        return category(codes, [log.name for log in self.stages])
+
+
+def _never_started(log: StageLog, n: int) -> IntArray:
+    """Requests that entered a stage and were in no batch, in order of entering."""
+    entered = _ints(log.entered.ids)
+    started = np.zeros(n, bool)
+    started[_ints(log.ids)] = True
+    return entered[~started[entered]]
+
+
+def _shapes(log: StageLog, sizes: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
+    """Times of a stage's batches, and what their members' sizes sum to and reach."""
+    count = _ints(log.count)
+    size = sizes[_ints(log.ids)]
+    begin = np.cumsum(count) - count
+    return {
+        "server": _ints(log.server),
+        "start_ns": _ints(log.start),
+        "end_ns": _ints(log.end),
+        "release_ns": _ints(log.release),
+        "count": count,
+        "total": np.add.reduceat(size, begin) if len(count) else size,
+        "longest": np.maximum.reduceat(size, begin) if len(count) else size,
+    }
 
 
 def _ints(values: "array[int]") -> IntArray:
     return np.asarray(values, dtype=np.int64)
-
-
-def _stacked(parts: list[dict[str, npt.NDArray[Any]]], stages: list[str]) -> pd.DataFrame:
-    """The stages' columns one below another, with the stage's name as a category."""
-    lengths = [len(next(iter(part.values()))) for part in parts]
-    codes = np.repeat(np.arange(len(parts), dtype=np.int8), lengths)
-    columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return pd.DataFrame({"stage": category(codes, stages), **columns}, copy=False)
-
-
-def _numbered(batches: pd.DataFrame) -> pd.DataFrame:
-    batches.insert(0, "batch", np.arange(len(batches)))
-    return batches
 
 
 def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], categories: Sequence[str]) -> pd.DataFrame:

@@ -16,19 +16,18 @@ def load(path: str | Path, overrides: Iterable[str] = ()) -> Scenario:
     """The scenario of a YAML file.
 
     Args:
-        path: the file; names of other files in it are relative to it.
+        path: the file; names of other files in it are relative to it. `extends: other.yaml` starts from another
+            scenario: groups are merged name by name, anything with a `kind`, a list or a value replaces.
         overrides: "a.b=c", as of `--set`; c is YAML.
 
     Raises:
         InputError: one line with file, field, what was got and what to change.
     """
-    values = _read_yaml(Path(path))
+    values = _read_values(Path(path))
     try:
-        if not isinstance(values, Mapping):
-            raise InputError(f"got {shown(values)}, must be a scenario: name, stages, pipeline, workload")
         for override in overrides:
             values = _override(values, override)
-        return scenario_of(_resolved(values, Path(path).parent))
+        return scenario_of(values)
     except InputError as error:
         raise error.in_file(path) from error
 
@@ -55,6 +54,29 @@ def to_values(scenario: Scenario) -> dict[str, Any]:
 def to_yaml(values: Any) -> str:
     """Plain values as YAML."""
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _read_values(path: Path, below: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """The file's values on top of those that it extends."""
+    if path.resolve() in below:
+        raise InputError("extends itself, by way of the files that it extends", f"{below[-1]}: extends")
+    values = _read_yaml(path)
+    if not isinstance(values, Mapping):
+        raise InputError(f"got {shown(values)}, must be a scenario: name, stages, pipeline, workload", str(path))
+    own = _resolved({name: item for name, item in values.items() if name != "extends"}, path.parent)
+    if "extends" not in values:
+        return dict(own)
+    if not isinstance(values["extends"], str):
+        raise InputError(f"got {shown(values['extends'])}, must be a scenario file", f"{path}: extends")
+    merged: dict[str, Any] = _merged(_read_values(path.parent / values["extends"], (*below, path.resolve())), own)
+    return merged
+
+
+def _merged(under: Any, over: Any) -> Any:
+    """Groups of names merged, all else replaced; what has a kind is one thing and replaced whole."""
+    if not (isinstance(under, Mapping) and isinstance(over, Mapping)) or "kind" in over or "file" in over:
+        return over
+    return {**under, **{name: _merged(under.get(name), item) for name, item in over.items()}}
 
 
 def _read_yaml(path: Path) -> Any:

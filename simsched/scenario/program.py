@@ -2,6 +2,7 @@
 
 - {work: interpreter, ms: 38}                 wait for time on a resource (cpu: one that is never shared)
 - {enqueue: gpu, cost: {kind: linear, …}}     put time on the GPU's stream and go on
+  (with scale: 4 the cost's unit is a quarter of the stage's: frames of a stage that counts words)
 - {sync: gpu}                                 wait until what is on the stream now is done
 - {move: pcie, base: 0, per_unit: 2 MB}       wait for bytes on a link
 - {slices: 10, of: […]}                       in 10 rounds, each with a tenth of every time
@@ -18,8 +19,8 @@ from simsched.scenario.spec import Link, checked_bytes
 ReadCurve = Callable[[object], Curve]
 _WORDS = ("work", "enqueue", "sync", "move", "slices", "each")
 _FIELDS = {
-    "work": ("ms", "cost"),
-    "enqueue": ("ms", "cost"),
+    "work": ("ms", "cost", "scale"),
+    "enqueue": ("ms", "cost", "scale"),
     "sync": (),
     "move": ("base", "per_unit"),
     "slices": ("of",),
@@ -62,7 +63,10 @@ def _read_op(op: object, curve: ReadCurve, links: Mapping[str, Link]) -> Work | 
         return _move(op, links)
     if word == "sync":
         return Work(op=Op.SYNC, on=str(op[word]))
-    return Work(op=word, on=str(op[word]), cost=_cost(op, curve))
+    scale = op.get("scale", 1.0)
+    if isinstance(scale, bool) or not isinstance(scale, (int, float)):
+        raise InputError(f"got {shown(scale)}, must be a number", "scale")
+    return Work(op=word, on=str(op[word]), cost=_cost(op, curve), scale=scale)
 
 
 def _nested(word: str, op: Mapping[str, Any], curve: ReadCurve, links: Mapping[str, Link]) -> Slices | Each:

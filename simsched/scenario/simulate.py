@@ -7,7 +7,7 @@ import numpy as np
 from simsched.core import Batch
 from simsched.engine import Model, StageSpec, simulate
 from simsched.engine.client import Progress
-from simsched.hardware import Curve, Program, Work
+from simsched.hardware import Program, Work
 from simsched.hardware.program import Each
 from simsched.run import Run
 from simsched.scenario.build import build
@@ -37,42 +37,38 @@ def run_scenario(
 
 def out_of_range(model: Model, run: Run) -> list[str]:
     """One line for each stage that ran batches outside the range in which its cost was measured."""
-    lines = []
-    for spec in model.stages:
-        for curve in _batch_curves(spec.program):
-            line = _outside(spec, curve, run)
-            if line:
-                lines.append(line)
-    return lines
+    lines = [_outside(spec, op, run) for spec in model.stages for op in _whole_batch(spec.program)]
+    return list(dict.fromkeys(line for line in lines if line))
 
 
-def _batch_curves(program: Program) -> list[Curve]:
-    """Curves that take the whole batch: not those inside `each`."""
-    found: list[Curve] = []
+def _whole_batch(program: Program) -> list[Work]:
+    """Operations whose cost takes the whole batch: not those inside `each`."""
+    found: list[Work] = []
     for op in program.ops:
         if isinstance(op, Work):
-            found.append(op.cost)
+            found.append(op)
         elif not isinstance(op, Each):
-            found.extend(_batch_curves(op.ops))
+            found.extend(_whole_batch(op.ops))
     return found
 
 
-def _outside(spec: StageSpec, curve: Curve, run: Run) -> str:
-    if curve.valid.count is None and curve.valid.longest is None:
+def _outside(spec: StageSpec, op: Work, run: Run) -> str:
+    valid = op.cost.valid
+    if valid.count is None and valid.longest is None:
         return ""
     batches = run.batches_of(spec.name)
-    columns = [batches["count"].to_numpy(), batches["longest"].to_numpy() * spec.scale]
+    columns = [batches["count"].to_numpy(), batches["longest"].to_numpy() * spec.scale * op.scale]
     shapes, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
     bad = [
         (int(count), longest, int(number))
         for (count, longest), number in zip(shapes, times, strict=True)
-        if not curve.valid.holds(Batch(int(count), count * longest, longest))
+        if not valid.holds(Batch(int(count), count * longest, longest))
     ]
     if not bad:
         return ""
     count, longest, _ = max(bad)
     number = sum(times_seen for _, _, times_seen in bad)
     return (
-        f"{spec.name}: {number} of {len(batches)} batches lie outside the measured range of its cost ({curve.valid}), "
+        f"{spec.name}: {number} of {len(batches)} batches lie outside the measured range of its cost ({valid}), "
         f"such as {count} requests with longest {longest:g}: times there are extrapolated"
     )

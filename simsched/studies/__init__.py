@@ -2,16 +2,21 @@
 
 from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check, largest_batch
 from simsched.studies.compare import Comparison, compare
+from simsched.studies.recorded import Prediction, median_errors, predict, recorded_workload
 from simsched.studies.replicate import Replications, replicate
 
 __all__ = [
     "Check",
     "Comparison",
+    "Prediction",
     "Replications",
     "ResourceCheck",
     "StageCheck",
     "check",
     "compare",
     "largest_batch",
+    "median_errors",
+    "predict",
+    "recorded_workload",
     "replicate",
 ]

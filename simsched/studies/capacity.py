@@ -28,7 +28,8 @@ class StageCheck:
         batch: largest batch that its policy takes.
         batch_ms: mean time of such a batch, alone on its resources.
         alone_ms: mean time of a batch of one.
-        capacity_rps: servers · batch / batch_ms.
+        capacity_rps: servers · batch / batch_ms, members in order of arrival.
+        capacity_sorted_rps: the same with members sorted by size, so that least is padded away: no order carries more.
         best_batch: batch size of the largest throughput up to `batch`; smaller than `batch` past the optimum.
     """
 
@@ -37,6 +38,7 @@ class StageCheck:
     batch_ms: float
     alone_ms: float
     capacity_rps: float
+    capacity_sorted_rps: float
     best_batch: int
 
 
@@ -46,13 +48,15 @@ class ResourceCheck:
 
     Attributes:
         name: such as "gpu0" or "interpreter:server".
-        ms_per_request: what a request asks of it with full batches.
+        ms_per_request: what a request asks of it with full batches in order of arrival.
         capacity_rps: its reciprocal.
+        capacity_sorted_rps: the same for batches sorted by size.
     """
 
     name: str
     ms_per_request: float
     capacity_rps: float
+    capacity_sorted_rps: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +67,10 @@ class Check:
         stages: each alone.
         resources: those that are shared.
         bottleneck: name of what has the least capacity.
-        capacity_rps: its capacity: no policy of these batch limits carries more.
+        capacity_rps: its capacity with full batches in order of arrival.
         offered_rps: of an open load; None in a closed loop.
         load: offered / capacity; None in a closed loop.
-        bound_rps: upper bound of a closed loop's throughput; None in an open load.
+        bound_rps: upper bound of a closed loop's throughput, whatever the order; None in an open load.
         knee_users: concurrency at which both bounds of a closed loop meet; None in an open load.
         warnings: over capacity, past the best batch, memory that cuts batches.
     """
@@ -92,7 +96,7 @@ def check(scenario: Scenario) -> Check:
     parts: list[StageCheck | ResourceCheck] = [*stages, *resources]
     slowest = min(parts, key=lambda part: part.capacity_rps)
     offered = _offered_rps(model)
-    bound, knee = _closed(model, laws, stages, resources)
+    bound, knee = _closed(model, laws, resources)
     load = None if offered is None else offered / slowest.capacity_rps
     return Check(
         stages=stages,
@@ -119,20 +123,30 @@ class _BatchLaw:
         self.limit = largest_batch(spec.policy, sizes)
         self._sizes = sizes * spec.scale
         self.ms: Callable[[int], float] = lru_cache(maxsize=None)(self._ms)
+        self.least_ms: Callable[[int], float] = lru_cache(maxsize=None)(self._least_ms)
 
-    def groups(self, count: int) -> "np.typing.NDArray[np.float64]":
-        """Batches of `count` sizes, float64[groups, count]."""
-        whole = max(1, min(_GROUPS, len(self._sizes) // count))
-        return np.resize(self._sizes, whole * count).reshape(whole, count)
+    def groups(self, count: int, *, by_size: bool = False) -> list[list[float]]:
+        """Batches of `count` sizes, as they come or sorted by size; at most _GROUPS of them, evenly spread."""
+        whole = max(1, len(self._sizes) // count)
+        sizes = np.resize(np.sort(self._sizes) if by_size else self._sizes, whole * count).reshape(whole, count)
+        spread = np.unique(np.linspace(0, whole - 1, min(whole, _GROUPS)).round().astype(int))
+        groups: list[list[float]] = sizes[spread].tolist()
+        return groups
 
     def _ms(self, count: int) -> float:
-        one = self.spec.program.isolated_ms
-        return float(np.mean([one(Batch.of(group), group) for group in self.groups(count).tolist()]))
+        return self._mean_ms(self.groups(count))
 
-    def demands_ms(self, count: int) -> dict[str, float]:
+    def _least_ms(self, count: int) -> float:
+        return self._mean_ms(self.groups(count, by_size=True))
+
+    def _mean_ms(self, groups: list[list[float]]) -> float:
+        one = self.spec.program.isolated_ms
+        return float(np.mean([one(Batch.of(group), group) for group in groups]))
+
+    def demands_ms(self, count: int, *, by_size: bool = False) -> dict[str, float]:
         """What a request in batches of this count asks of each resource."""
         total: dict[str, float] = {}
-        groups = self.groups(count).tolist()
+        groups = self.groups(count, by_size=by_size)
         for group in groups:
             for name, ns in demands_ns(self.spec.program, Batch.of(group), group).items():
                 total[name] = total.get(name, 0.0) + ns / NS_PER_MS / count / len(groups)
@@ -155,6 +169,7 @@ def _stage(spec: StageSpec, law: _BatchLaw) -> StageCheck:
         batch_ms=batch_ms,
         alone_ms=law.ms(1),
         capacity_rps=_per_s(spec.servers * law.limit, batch_ms),
+        capacity_sorted_rps=_per_s(spec.servers * law.limit, law.least_ms(law.limit)),
         best_batch=best_batch(law.ms, law.limit) if batch_ms > 0 else law.limit,
     )
 
@@ -164,21 +179,34 @@ def _per_s(requests: float, ms: float) -> float:
 
 
 def _resources(model: Model, laws: dict[str, _BatchLaw]) -> tuple[ResourceCheck, ...]:
-    """Demands on resources that serve one at a time in total: FIFO and processor sharing."""
+    """Resources that serve one at a time in total: FIFO and processor sharing."""
+    mixed, by_size = (_asked_ms(model, laws, by_size=by_size) for by_size in (False, True))
+    return tuple(
+        ResourceCheck(
+            name=name,
+            ms_per_request=ms,
+            capacity_rps=_per_s(1, ms),
+            capacity_sorted_rps=_per_s(1, by_size.get(name, 0.0)),
+        )
+        for name, ms in mixed.items()
+        if ms > 0
+    )
+
+
+def _asked_ms(model: Model, laws: dict[str, _BatchLaw], *, by_size: bool) -> dict[str, float]:
+    """Milliseconds that a request asks of each shared resource, with full batches."""
     shared = {gpu.name: gpu.sharing for gpu in model.gpus} | {link.name: link.sharing for link in model.links}
     shared |= {f"interpreter:{process.name}": process.interpreter for process in model.processes}
     asked: dict[str, float] = {}
     for spec in model.stages:
         law = laws[spec.name]
-        for name, ms in law.demands_ms(law.limit).items():
+        for name, ms in law.demands_ms(law.limit, by_size=by_size).items():
             full = {"gpu": spec.gpu or "", "interpreter": f"interpreter:{spec.process}"}.get(name, name)
-            if shared.get(full) != "uncontended":
+            if shared.get(full, "uncontended") != "uncontended":
                 asked[full] = asked.get(full, 0.0) + ms
     for name, ms in _loop_ms(model).items():
         asked[name] = asked.get(name, 0.0) + ms
-    return tuple(
-        ResourceCheck(name=n, ms_per_request=ms, capacity_rps=_per_s(1, ms)) for n, ms in asked.items() if ms > 0
-    )
+    return asked
 
 
 def _loop_ms(model: Model) -> dict[str, float]:
@@ -217,9 +245,9 @@ def _offered_rps(model: Model) -> float | None:
 
 
 def _closed(
-    model: Model, laws: dict[str, _BatchLaw], stages: tuple[StageCheck, ...], resources: tuple[ResourceCheck, ...]
+    model: Model, laws: dict[str, _BatchLaw], resources: tuple[ResourceCheck, ...]
 ) -> tuple[float | None, float | None]:
-    """Upper bound and knee of a closed loop; None for an open load or where a random cost makes τ(b) meaningless."""
+    """Upper bound and knee of a closed loop; None for an open load or where nothing takes time."""
     arrivals = model.workload.arrivals
     if not isinstance(arrivals, Closed):
         return None, None
@@ -227,14 +255,14 @@ def _closed(
     think_ms = float(think.draw_ns(_DRAWS, stream(0, "think")).mean()) / NS_PER_MS if think else 0.0
     think_ms += model.workload.client_ms + sum(_loop_ms(model).values())
     parts = [
-        BatchStage(batch_ms=laws[spec.name].ms, max_batch=laws[spec.name].limit, servers=spec.servers)
+        BatchStage(batch_ms=laws[spec.name].least_ms, max_batch=laws[spec.name].limit, servers=spec.servers)
         for spec in model.stages
         if laws[spec.name].ms(1) > 0
     ]
     if not parts:
         return None, None
     bound = throughput_bound_batch(arrivals.users, parts, think_ms=think_ms) * 1000
-    shared = min([resource.capacity_rps for resource in resources], default=float("inf"))
+    shared = min([resource.capacity_sorted_rps for resource in resources], default=float("inf"))
     return min(bound, shared), knee_batch(arrivals.users, parts, think_ms=think_ms)
 
 

@@ -8,6 +8,7 @@ from simsched.workload.arrivals import (
     Deterministic,
     ExponentialThink,
     FixedThink,
+    ListedArrivals,
     Poisson,
     Think,
     TraceArrivals,
@@ -15,7 +16,7 @@ from simsched.workload.arrivals import (
 from simsched.workload.declared import DECLARED, Constant, Declared, Exact, LognormalError
 from simsched.workload.load import Load, Workload
 from simsched.workload.sizes import SIZES, Drawn, Fixed, Long80, Mixture, Short80, Sizes, Uniform
-from simsched.workload.sizes_tailed import Empirical, Exponential, Lognormal, TraceSizes
+from simsched.workload.sizes_tailed import Empirical, Exponential, ListedSizes, Lognormal, TraceSizes
 from simsched.workload.trace import read_column
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "ExponentialThink",
     "Fixed",
     "FixedThink",
+    "ListedArrivals",
+    "ListedSizes",
     "Load",
     "Lognormal",
     "LognormalError",

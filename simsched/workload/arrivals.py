@@ -167,4 +167,32 @@ class TraceArrivals(Arrivals):
         return len(read_column(self.file, self.column))
 
 
+@ARRIVALS.register("listed")
+@dataclass(frozen=True, kw_only=True)
+class ListedArrivals(Arrivals):
+    """Due times written out, seconds from the start, rising.
+
+    Attributes:
+        due_s: one for each request.
+    """
+
+    due_s: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for place, (earlier, later) in enumerate(zip((0.0, *self.due_s), self.due_s, strict=False)):
+            if not earlier <= later < float("inf"):
+                raise InputError(f"got {later} after {earlier}, must be finite and rise from 0", f"due_s[{place}]")
+
+    def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
+        """The first n."""
+        if len(self.due_s) < n:
+            raise InputError(f"has {len(self.due_s)} due times, the workload asks for {n} requests", "due_s")
+        due: IntArray = np.rint(np.asarray(self.due_s[:n]) * NS_PER_S).astype(np.int64)
+        return due
+
+    def available(self) -> int:
+        """Number of due times."""
+        return len(self.due_s)
+
+
 _UNITS = {"s": NS_PER_S, "ms": ns_from_ms(1), "us": 1000, "ns": 1}

@@ -93,6 +93,38 @@ class Empirical(Sizes):
         return float(_positive(self.file, self.column).max())
 
 
+@SIZES.register("listed")
+@dataclass(frozen=True, kw_only=True)
+class ListedSizes(Sizes):
+    """Sizes written out: request i has the size of place i."""
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise InputError("is empty, must list at least one size", "values")
+        for place, value in enumerate(self.values):
+            check_size(value, f"values[{place}]")
+
+    def draw(self, n: int, generator: np.random.Generator) -> Drawn:
+        """The first n."""
+        if len(self.values) < n:
+            raise InputError(f"has {len(self.values)} sizes, the workload asks for {n} requests", "values")
+        return one_class(np.asarray(self.values[:n], float))
+
+    def mean(self) -> float:
+        """Mean of the list."""
+        return float(np.mean(self.values))
+
+    def largest(self) -> float:
+        """Largest of the list."""
+        return float(max(self.values))
+
+    def available(self) -> int:
+        """Number of sizes."""
+        return len(self.values)
+
+
 @SIZES.register("trace")
 @dataclass(frozen=True, kw_only=True)
 class TraceSizes(Sizes):

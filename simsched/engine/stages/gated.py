@@ -7,6 +7,7 @@ of SGLang Omni's simple schedulers are of this kind.
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from simsched.core import Batch, Dispatch, Hold, PolicyError, Request, ns_from_ms
@@ -20,7 +21,8 @@ from simsched.engine.view import View
 from simsched.hardware import Op, Step, Work
 from simsched.run import StageLog
 
-_request = tuple.__new__  # a Request is made for every visit: its own constructor takes twice as long
+_new = tuple.__new__  # a Request is made for every visit: its own constructor takes twice as long
+_ID = itemgetter(0)
 Accepted = Callable[[Any], None]
 
 
@@ -35,7 +37,7 @@ class Running:
         self.server = server
         self.start_ns = start_ns
         self.activation = activation
-        self.steps: Iterator[Step] = iter(())
+        self.steps: Iterator[Step]
 
 
 class GatedStage:
@@ -71,25 +73,27 @@ class GatedStage:
         self.outlet: Outlet
         self._kernel = kernel
         self._log = log
-        self._sizes = sizes
+        self._size_of = sizes.__getitem__
         self._resources = resources
         self._draws_ns = draws_ns
         self._free = list(range(spec.servers))[::-1]
         self._wake_ns: int | None = None
         self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
         self._came: dict[int, tuple[int, int]] = {}
+        self._joins = len(spec.wait_for) > 1
         self._holding = holding
         self._view = View(self, holding)
         ops = spec.program.ops
         one = ops[0] if len(ops) == 1 else None
-        self._one = one if isinstance(one, Work) and one.op == Op.WORK else None
+        self._one = one if isinstance(one, Work) and one.op == Op.WORK and one.scale == 1 else None
+        self._work = resources[self._one.on].work if self._one is not None else None
 
     # entering ---------------------------------------------------------------------------------------------------
 
     @property
     def bounded(self) -> bool:
         """Whether a request may have to wait before it can enter."""
-        return self.spec.queue_limit is not None or self._holding is not None
+        return self.spec.queue_limit is not None or (self._holding is not None and self._holding.holds_requests)
 
     def arrive(self, requests: list[Request]) -> None:
         """These come from a client, who asked for a place if the stage is bounded."""
@@ -105,21 +109,22 @@ class GatedStage:
             requests: as they stood in the stage before.
             served_ns: service that they just attained there.
         """
-        if len(self.spec.wait_for) > 1:
-            requests, served_ns = self._complete(requests, served_ns)
-        if requests:
-            self._enter(self._entered(requests, served_ns))
+        if self._joins:
+            requests = self._complete(requests, served_ns)
+            if not requests:
+                return
+        self._enter(self._entered(requests, served_ns))
 
     def offer(self, request: Request, served_ns: int, accepted: Accepted, argument: Any) -> None:
         """The same for a bounded stage: `accepted(argument)` is called when the request has a place."""
-        complete, served_ns = self._complete([request], served_ns)
+        complete = self._complete([request], served_ns) if self._joins else [request]
         if not complete:
             accepted(argument)
         elif self.has_room(request):
             self._enter(self._entered(complete, served_ns))
             accepted(argument)
         else:
-            self._blocked.append((request, served_ns, accepted, argument))
+            self._blocked.append((complete[0], served_ns, accepted, argument))
 
     def has_room(self, request: Request) -> bool:
         """Whether this request could enter now: a waiting place or a free server, and memory."""
@@ -128,33 +133,30 @@ class GatedStage:
             return False
         return self._holding is None or self._holding.has_room([request.id])
 
-    def _complete(self, requests: Sequence[Request], served_ns: int) -> tuple[Sequence[Request], int]:
-        """Those that have now come from every stage that they wait for, and the service they attained there."""
-        waits = len(self.spec.wait_for)
-        if waits < 2:
-            return requests, served_ns
-        whole, total = [], served_ns
+    def _complete(self, requests: Sequence[Request], served_ns: int) -> list[Request]:
+        """Those that have now come from every stage that they wait for, with the service of the other ones."""
+        waits, whole = len(self.spec.wait_for), []
         for request in requests:
             count, served = self._came.pop(request.id, (0, 0))
             if count + 1 == waits:
-                whole.append(request)
-                total = served + served_ns
+                whole.append(request._replace(attained_ns=request.attained_ns + served))
             else:
                 self._came[request.id] = (count + 1, served + served_ns)
-        return whole, total
+        return whole
 
     def _entered(self, requests: Sequence[Request], served_ns: int) -> list[Request]:
         """The same requests as this stage's queue sees them."""
-        now, new = self._kernel.now, _request
+        now, new = self._kernel.now, _new
         return [new(Request, (r[0], r[1], now, r[3], r[4], r[5], r[6], r[7] + served_ns)) for r in requests]
 
     def _enter(self, entered: list[Request]) -> None:
-        ids = [r[0] for r in entered]
-        self._log.enter(ids, self._kernel.now)
+        ids = list(map(_ID, entered))
+        kernel = self._kernel
+        self._log.entered.add(ids, kernel.now)
         if self._holding is not None:
             self._holding.enter(ids)
-        self.queue.extend(entered)
-        self._kernel.touch(self)
+        self.queue.enter(entered)
+        kernel.touch(self)
 
     def _admit_blocked(self) -> None:
         while self._blocked and self.has_room(self._blocked[0][0]):
@@ -216,20 +218,19 @@ class GatedStage:
                 return False
         requests = self.queue.take(self.name, requests)
         now = self._kernel.now
-        ids = [r[0] for r in requests]
+        ids = list(map(_ID, requests))
         server = self._free.pop()
         self._wake_ns = None
         batch = Running(requests, self._log.begin(ids, server, now), server, now, activation)
-        if self._draws_ns is not None and self._one is not None:
-            self._resources[self._one.on].work(self._draws_ns[ids[0]], self._finish, batch)
+        if self._draws_ns is not None and self._work is not None:
+            self._work(self._draws_ns[ids[0]], self._finish, batch)
             return True
-        own, scale = self._sizes, self.spec.scale
-        sizes = [own[i] * scale for i in ids]
-        shape = Batch(len(sizes), sum(sizes), max(sizes))
-        if self._one is not None:
-            self._resources[self._one.on].work(ns_from_ms(self._one.cost.ms(shape)), self._finish, batch)
+        sizes, scale = list(map(self._size_of, ids)), self.spec.scale
+        shape: Batch = _new(Batch, (len(ids), sum(sizes) * scale, max(sizes) * scale))
+        if self._work is not None and self._one is not None:
+            self._work(ns_from_ms(self._one.cost.ms(shape)), self._finish, batch)
         else:
-            batch.steps = self.spec.program.steps(shape, sizes)
+            batch.steps = self.spec.program.steps(shape, [size * scale for size in sizes])
             self._go_on(batch)
         return True
 
@@ -250,7 +251,7 @@ class GatedStage:
         now = self._kernel.now
         self._log.finish(batch.number, now)
         if self._holding is not None:
-            self._holding.finish([r[0] for r in batch.requests], batch.activation)
+            self._holding.finish(list(map(_ID, batch.requests)), batch.activation)
         if self.outlet.send(batch.requests, now - batch.start_ns, self._unblocked, batch):
             self._freed(batch)
 

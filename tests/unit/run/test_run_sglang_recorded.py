@@ -12,7 +12,7 @@ import pytest
 from simsched.core import InputError
 from simsched.run import load, read_phase, save
 
-DATA = Path(__file__).parents[2] / "data" / "h200-code2wav"
+DATA = Path(__file__).parents[3] / "calibration" / "h200-sglang-omni" / "live"
 
 
 @pytest.mark.parametrize("name", ["e32v8-c4", "uni16-u_c64"])

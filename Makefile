@@ -1,0 +1,62 @@
+# simsched: everything a developer or CI runs. `make` lists it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+WORKERS ?= 2
+
+.PHONY: help setup demo test check unit laws theory slow all bench calibration lock fmt clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
+
+setup: $(READY) ## make .venv with simsched and its tools; leaves .venv/bin/simsched
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "simsched needs Python 3.11 or newer; say which: make PYTHON=python3.12 setup"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)
+
+demo: $(READY) ## the main job on shipped real data: fit, simulate three policies, predict recorded phases
+	@$(BIN)/python experiments/h200-phases/demo.py
+
+test: $(READY) check ## exactly what CI runs: style, types, layers, then every test that is not slow
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow and not live and not gpu'
+
+check: $(READY) ## ruff, mypy strict, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(READY) ## unit tests only
+	$(BIN)/python -m pytest tests/unit simsched
+
+laws: $(READY) ## laws by hypothesis, over every registered policy, discipline and stage
+	$(BIN)/python -m pytest tests/laws
+
+theory: $(READY) ## formulas against references, simulator against formulas
+	$(BIN)/python -m pytest tests/theory -m 'not slow'
+
+slow: $(READY) ## the longer checks
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'slow and not live and not gpu'
+
+all: test slow bench ## everything
+
+bench: $(READY) ## speed beside plain loops on this machine, in one run; rewrites benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/bench.py
+
+calibration: $(READY) ## rebuild the curves of calibration/ from the shipped measurements
+	$(BIN)/python calibration/h200-sglang-omni/fit.py
+
+lock: ## write constraints.txt anew from a fresh environment
+	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet -e '.[dev]'
+	{ echo '# Versions that CI installs; `make lock` writes them anew from a fresh environment.'; $(BIN)/python -m pip freeze --exclude-editable; } > constraints.txt
+
+fmt: $(READY) ## format, and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## remove what can be made again
+	rm -rf $(VENV) out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
