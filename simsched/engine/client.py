@@ -120,14 +120,7 @@ class Client:
             desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._admit, [request])
 
     def _admit(self, requests: list[Request]) -> None:
-        if not self._entry.bounded:
-            self._entry.arrive(requests)
-            return
-        for request in requests:
-            if self._entry.has_room(request):
-                self._entry.arrive([request])
-            else:
-                self._refuse(request)
+        self._entry.arrive(requests, self._refuse)
 
     def _refuse(self, request: Request) -> None:
         now = self._kernel.now

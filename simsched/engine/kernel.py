@@ -48,6 +48,7 @@ class Kernel:
     def __init__(self) -> None:
         self._env = simpy.Environment(0)
         self._restless = False
+        self._afterwards: list[Callable[[], None]] = []
         self.now = 0
         self.deciders: list[Decider] = []
 
@@ -64,6 +65,10 @@ class Kernel:
         decider.changed = True
         self._restless = True
 
+    def when_settled(self, call: Callable[[], None]) -> None:
+        """Call once no stage has anything left to decide at the present instant."""
+        self._afterwards.append(call)
+
     def _settle(self) -> None:
         """Each stage that changed decides, in pipeline order, until nothing changes."""
         while self._restless:
@@ -72,6 +77,11 @@ class Kernel:
                 if decider.changed:
                     decider.changed = False
                     decider.decide()
+
+    def _finish_instant(self) -> None:
+        calls, self._afterwards = self._afterwards, []
+        for call in calls:
+            call()
 
     def run(self) -> None:
         """Until nothing is left to happen."""
@@ -83,4 +93,6 @@ class Kernel:
             next_ns = peek()
             while self._restless and next_ns != self.now:
                 self._settle()
+                if self._afterwards:
+                    self._finish_instant()
                 next_ns = peek()

@@ -14,7 +14,7 @@ from simsched.engine.model import Model, ProcessSpec, StageSpec
 from simsched.engine.outlet import Desk, ToClient, ToStages
 from simsched.engine.resources import EventLoop, ProcessorSharing, Resource, Stream, make_resource
 from simsched.engine.stages.gated import GatedStage
-from simsched.hardware import Curve
+from simsched.hardware import Curve, Op
 from simsched.hardware.curves import Random
 from simsched.run import Recorder, Run
 from simsched.workload import Load
@@ -94,7 +94,7 @@ class _Simulation:
         """The program's names and what they mean for this stage."""
         named: dict[str, Resource] = {**self.links, "cpu": make_resource("uncontended", self.kernel)}
         for gpu in self.devices:
-            named[gpu] = self._stream(gpu, spec.process or spec.name)
+            named[gpu] = self._on_gpu(spec, gpu)
         if spec.gpu is not None:
             named["gpu"] = named[spec.gpu]
         if spec.process is not None:
@@ -105,13 +105,18 @@ class _Simulation:
             raise InputError(f"uses {', '.join(sorted(strange))}; known here: {known}", f"stages.{spec.name}.program")
         return named
 
-    def _stream(self, gpu: str, process: str) -> Resource:
-        """A process's stream on a GPU: the whole GPU if that is one queue, else one of its own."""
+    def _on_gpu(self, spec: StageSpec, gpu: str) -> Resource:
+        """What a stage works on: the whole GPU where that is one queue, else its process's stream.
+
+        A stage without a process that puts nothing on a stream runs each batch as a user of its own.
+        """
         device = self.devices[gpu]
+        key = (gpu, spec.process or spec.name)
         if isinstance(device, ProcessorSharing):
-            return self._streams.setdefault((gpu, process), Stream(device))
+            alone = spec.process is None and not spec.program.resources(Op.ENQUEUE, Op.SYNC)
+            return device if alone else self._streams.setdefault(key, Stream(device))
         if self._sharing(gpu) == "uncontended":
-            return self._streams.setdefault((gpu, process), make_resource("uncontended", self.kernel))
+            return self._streams.setdefault(key, make_resource("uncontended", self.kernel))
         return device
 
     def _sharing(self, gpu: str) -> str:

@@ -107,9 +107,9 @@ class Program:
         for op in self.ops:
             yield from op.steps(batch, members, share)
 
-    def resources(self) -> set[str]:
-        """Names of all resources that it uses."""
-        return {leaf.on for leaf in self.leaves()}
+    def resources(self, *ops: str) -> set[str]:
+        """Names of all resources that it uses, or of those on which it does one of these operations."""
+        return {leaf.on for leaf in self.leaves() if not ops or leaf.op in ops}
 
     def leaves(self) -> Iterator[Work]:
         """All operations, those inside rounds and per request too."""

@@ -27,7 +27,7 @@ ROWS = (
 
 def summary_table(summaries: Sequence[Summary]) -> RenderableType:
     """One column a scenario: throughput, latency with 95 % intervals, queue share, utilization, memory, incidents."""
-    table = Table(title=_title(summaries[0]), title_justify="left")
+    table = Table()
     table.add_column("")
     for summary in summaries:
         table.add_column(str(summary["name"]), justify="right")
@@ -46,7 +46,7 @@ def summary_table(summaries: Sequence[Summary]) -> RenderableType:
     for kind in dict.fromkeys(name for summary in summaries for name in summary["incidents"]):
         table.add_row(f"incidents: {kind}", *(number(summary["incidents"].get(kind, 0)) for summary in summaries))
     table.add_row("parameters", *(str(summary["origin"]) for summary in summaries))
-    return Group(table, *_notes(summaries))
+    return Group(Text(_title(summaries[0])), table, *_notes(summaries))
 
 
 _STAGE_ROWS: tuple[tuple[str, Callable[[Summary], str]], ...] = (
@@ -78,10 +78,8 @@ def _notes(summaries: Sequence[Summary]) -> list[Text]:
 def comparison_table(comparison: Comparison) -> RenderableType:
     """The summaries side by side, then each one's paired differences from the first."""
     summaries = [each.summary() for each in comparison.replications.values()]
-    table = Table(
-        title=f"differences from {summaries[0]['name']}, paired on the same requests (95 % intervals)",
-        title_justify="left",
-    )
+    table = Table()
+    title = f"differences from {summaries[0]['name']}, paired on the same requests (95 % intervals)"
     for column in ("scenario", "metric", "difference", "interval", "relative", "real?", "correlation"):
         table.add_column(column, justify="left" if column in ("scenario", "metric") else "right")
     for gap in comparison.differences:
@@ -99,12 +97,12 @@ def comparison_table(comparison: Comparison) -> RenderableType:
             number(gap.correlation),
         )
     notes = [Text(f"! {line}", style="yellow") for line in comparison.warnings]
-    return Group(summary_table(summaries), table, *notes)
+    return Group(summary_table(summaries), Text(title), table, *notes)
 
 
 def check_table(check: Check) -> RenderableType:
     """Capacity of each stage and shared resource, the bottleneck, the load."""
-    table = Table(title="what arithmetic says before the run", title_justify="left")
+    table = Table()
     for column in ("", "largest batch", "ms alone", "ms full", "best batch", "capacity, req/s", "… sorted by size"):
         table.add_column(column, justify="left" if not column else "right")
     for stage in check.stages:
@@ -128,12 +126,12 @@ def check_table(check: Check) -> RenderableType:
         knee = f"; the knee is near {number(check.knee_users)} users"
         lines.append(f"closed loop: at most {number(check.bound_rps)} req/s in any order{knee}")
     warnings = [Text(f"! {line}", style="yellow") for line in check.warnings]
-    return Group(table, *(Text(line) for line in lines), *warnings)
+    return Group(Text("what arithmetic says before the run"), table, *(Text(line) for line in lines), *warnings)
 
 
 def predictions_table(predictions: Sequence[Prediction]) -> RenderableType:
     """Measured, predicted and error by phase, the worst first, and the medians."""
-    table = Table(title="predicted beside measured, worst phase first (– : too few requests)", title_justify="left")
+    table = Table()
     for column in ("phase", *_SHORT):
         table.add_column(column, justify="left" if column == "phase" else "right")
     for one in sorted(predictions, key=lambda each: -each.worst):
@@ -141,7 +139,7 @@ def predictions_table(predictions: Sequence[Prediction]) -> RenderableType:
     table.add_section()
     medians = median_errors(predictions)
     table.add_row("median |error|", *(percent(medians[name]) for name in ("throughput", "mean", "p50", "p90", "p99")))
-    return table
+    return Group(Text("measured → predicted (error), worst phase first; –: too few requests"), table)
 
 
 _SHORT = {

@@ -85,6 +85,8 @@ def _stage(scenario: Scenario, name: str, next_of: tuple[str, ...], wait_for: tu
         if need:
             raise InputError(f"uses {resource!r}, but {need}", resource if resource == "gpu" else "process")
         raise unknown("resource", resource, known, "program")
+    for resource in sorted(program.resources(Op.ENQUEUE, Op.SYNC) - {"gpu", *scenario.gpus}):
+        raise InputError(f"puts work on the stream of {resource!r}, only a GPU has one: use work", "program")
     if not callable(getattr(stage.policy, "decide", None)):
         raise InputError(f"got {type(stage.policy).__name__}, which has no decide(now, waiting, stage)", "policy")
     return StageSpec(

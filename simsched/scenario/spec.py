@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from simsched.core import InputError, Policy, Provenance, parse_bytes
+from simsched.core import InputError, Policy, Provenance, parse_bytes, unknown
 from simsched.engine.resources import Sharing
 from simsched.hardware import Curve, StageMemory
 from simsched.workload import Workload
@@ -197,6 +197,20 @@ class Scenario:
                     raise InputError(f"got {name!r}, must be letters, digits, - or _", group)
         if not self.stages:
             raise InputError("is empty: name at least one stage", "stages")
+
+    def with_policy(self, stage: str, policy: Policy) -> "Scenario":
+        """The same scenario with another policy at one stage.
+
+        Args:
+            stage: its name.
+            policy: any object with a pure `decide(now, waiting, stage)`.
+
+        Raises:
+            InputError: no such stage.
+        """
+        if stage not in self.stages:
+            raise unknown("stage", stage, self.stages)
+        return replace(self, stages={**self.stages, stage: replace(self.stages[stage], policy=policy)})
 
 
 def checked_bytes(value: object, name: str) -> int:

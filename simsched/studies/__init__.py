@@ -3,7 +3,7 @@
 from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check, largest_batch
 from simsched.studies.compare import Comparison, compare
 from simsched.studies.recorded import Prediction, median_errors, predict, recorded_workload
-from simsched.studies.replicate import Replications, replicate
+from simsched.studies.replicate import Replications, replicate, summarize
 
 __all__ = [
     "Check",
@@ -19,4 +19,5 @@ __all__ = [
     "predict",
     "recorded_workload",
     "replicate",
+    "summarize",
 ]

@@ -7,7 +7,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from simsched.analysis import Metrics, measured, metrics
-from simsched.core import InputError, NotEnoughData
+from simsched.core import InputError, NotEnoughData, Origin
 from simsched.run import Run
 from simsched.scenario import Scenario, origin, run_scenario
 from simsched.stats import Interval, batch_means, mean_interval
@@ -45,49 +45,64 @@ class Replications:
     run: Run
 
     def summary(self) -> dict[str, Any]:
-        """The numbers of all replications together, ready for JSON.
+        """The numbers of all replications together (see `summarize`)."""
+        return summarize(self.scenario.name, self.metrics, self.run, seed=self.seed, known=origin(self.scenario))
 
-        With several replications each number is their mean, `intervals` holds 95 % t-intervals over them, and a
-        number that one replication refuses is refused. With one, the mean latency has an interval from batch means.
-        """
-        parts = [one.to_dict() for one in self.metrics]
-        whole: dict[str, Any] = parts[0] if len(parts) == 1 else _mean_of(parts)
-        counts = whole.pop("requests")
-        return {
-            "name": self.scenario.name,
-            "seed": self.seed,
-            "replications": len(parts),
-            "requests": counts["sent"],
-            "counts": counts,
-            **whole,
-            "intervals": self._intervals(parts),
-            "origin": origin(self.scenario).name,
-            "warnings": list(self.run.meta.get("warnings", ())),
-        }
 
-    def _intervals(self, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        found: dict[str, dict[str, Any]] = {}
-        for path in (*WITH_INTERVAL, *(f"stages.{name}.utilization" for name in self.run.stages)):
-            values = [at(part, path) for part in parts]
-            if any(value is None for value in values):
-                found[path] = {"low": None, "high": None, "reason": _why(parts, path)}
-            elif len(parts) > 1:
-                found[path] = _plain(mean_interval(values))
-            else:
-                found[path] = self._of_one_run(path)
-        return found
+def summarize(
+    name: str, metrics: Sequence[Metrics], run: Run, *, seed: int | None = None, known: Origin = Origin.MEASURED
+) -> dict[str, Any]:
+    """The numbers of all runs of one scenario together, ready for JSON.
 
-    def _of_one_run(self, path: str) -> dict[str, Any]:
-        """One run's latencies are correlated: only its mean has an interval, from batch means."""
-        if path == "latency_s.mean":
-            table = self.run.requests[measured(self.run)]
-            table = table[table["status"] == "done"]
-            try:
-                interval = batch_means((table["end_ns"] - table["arrival_ns"]).to_numpy() / 1e9)
-            except NotEnoughData as error:
-                return {"low": None, "high": None, "reason": str(error)}
-            return _plain(interval)
-        return {"low": None, "high": None, "reason": "needs replications: ask for --replications 5 or more"}
+    With several replications each number is their mean, `intervals` holds 95 % t-intervals over them, and a
+    number that one replication refuses is refused. With one, the mean latency has an interval from batch means.
+
+    Args:
+        name: of the scenario or recording.
+        metrics: of each replication.
+        run: replication 0.
+        seed: of all; None for a recording.
+        known: how the parameters behind the numbers are known.
+    """
+    parts = [one.to_dict() for one in metrics]
+    whole: dict[str, Any] = dict(parts[0]) if len(parts) == 1 else _mean_of(parts)
+    counts = whole.pop("requests")
+    return {
+        "name": name,
+        "seed": seed,
+        "replications": len(parts),
+        "requests": counts["sent"],
+        "counts": counts,
+        **whole,
+        "intervals": _intervals(parts, run),
+        "origin": known.name,
+        "warnings": list(run.meta.get("warnings", ())),
+    }
+
+
+def _intervals(parts: Sequence[dict[str, Any]], run: Run) -> dict[str, Any]:
+    found: dict[str, dict[str, Any]] = {}
+    for path in (*WITH_INTERVAL, *(f"stages.{name}.utilization" for name in run.stages)):
+        values = [at(part, path) for part in parts]
+        if any(value is None for value in values):
+            found[path] = {"low": None, "high": None, "reason": _why(parts, path)}
+        elif len(parts) > 1:
+            found[path] = _plain(mean_interval(values))
+        else:
+            found[path] = _of_one_run(path, run)
+    return found
+
+
+def _of_one_run(path: str, run: Run) -> dict[str, Any]:
+    """One run's latencies are correlated: only its mean has an interval, from batch means."""
+    if path == "latency_s.mean":
+        table = run.requests[measured(run)]
+        table = table[table["status"] == "done"]
+        try:
+            return _plain(batch_means((table["end_ns"] - table["arrival_ns"]).to_numpy() / 1e9))
+        except NotEnoughData as error:
+            return {"low": None, "high": None, "reason": str(error)}
+    return {"low": None, "high": None, "reason": "needs replications: ask for --replications 5 or more"}
 
 
 def replicate(

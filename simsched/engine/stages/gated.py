@@ -79,6 +79,7 @@ class GatedStage:
         self._free = list(range(spec.servers))[::-1]
         self._wake_ns: int | None = None
         self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
+        self._door: deque[tuple[Request, Callable[[Request], None]]] = deque()
         self._came: dict[int, tuple[int, int]] = {}
         self._joins = len(spec.wait_for) > 1
         self._holding = holding
@@ -95,12 +96,23 @@ class GatedStage:
         """Whether a request may have to wait before it can enter."""
         return self.spec.queue_limit is not None or (self._holding is not None and self._holding.holds_requests)
 
-    def arrive(self, requests: list[Request]) -> None:
-        """These come from a client, who asked for a place if the stage is bounded."""
+    def arrive(self, requests: list[Request], refuse: Callable[[Request], None]) -> None:
+        """These come from a client and enter now; what has no place once the instant has settled is refused."""
         now = self._kernel.now
         if requests[0].enter_ns != now:
             requests = [request._replace(enter_ns=now) for request in requests]
-        self._enter(requests)
+        if not self.bounded:
+            self._enter(requests)
+            return
+        if not self._door:
+            self._kernel.when_settled(self._close_door)
+        self._door.extend((request, refuse) for request in requests)
+        self._kernel.touch(self)
+
+    def _close_door(self) -> None:
+        turned_away, self._door = list(self._door), deque()
+        for request, refuse in turned_away:
+            refuse(request)
 
     def receive(self, requests: Sequence[Request], served_ns: int) -> None:
         """These come from a stage before, or from a client, and enter now; for a stage that is not bounded.
@@ -158,11 +170,14 @@ class GatedStage:
         self.queue.enter(entered)
         kernel.touch(self)
 
-    def _admit_blocked(self) -> None:
+    def _let_in(self) -> None:
+        """Those who wait for a place, while there is one: first whose server is blocked, then clients at the door."""
         while self._blocked and self.has_room(self._blocked[0][0]):
             request, served_ns, accepted, argument = self._blocked.popleft()
             self._enter(self._entered([request], served_ns))
             accepted(argument)
+        while self._door and self.has_room(self._door[0][0]):
+            self._enter([self._door.popleft()[0]])
 
     # deciding ---------------------------------------------------------------------------------------------------
 
@@ -173,12 +188,13 @@ class GatedStage:
 
     def memory_released(self) -> None:
         """Bytes were given back on this stage's GPU: try again what they were missing for."""
-        self._admit_blocked()
-        if self.queue:
+        if self.queue or self._blocked:
             self._kernel.touch(self)
 
     def decide(self) -> None:
         """Ask the policy while there is a free server and a request, until it holds."""
+        if self._blocked or self._door:
+            self._let_in()
         while self._free and self.queue:
             decision = self.spec.policy.decide(self._kernel.now, self.queue, self._view)
             if isinstance(decision, Dispatch):
@@ -192,8 +208,8 @@ class GatedStage:
                 break
             else:
                 raise PolicyError(f"the policy of stage {self.name!r} answered {decision!r}, not a Dispatch or a Hold")
-        if self._blocked:
-            self._admit_blocked()
+        if self._blocked or self._door:
+            self._let_in()
 
     def _wake_at(self, until_ns: int) -> None:
         if until_ns <= self._kernel.now:
