@@ -5,7 +5,7 @@ import sys
 import click
 import typer
 
-from simsched.cli import compare, fit, list_, run, show, validate
+from simsched.cli import compare, fit, list_, report, run, show, validate
 from simsched.core import SimschedError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("show", epilog=show.EXAMPLES)(show.show)
 app.command("list", epilog=list_.EXAMPLES)(list_.list_)
 app.command("validate", epilog=validate.EXAMPLES)(validate.validate)
+app.command("report", epilog=report.EXAMPLES)(report.report)
 app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
 
 

@@ -16,6 +16,7 @@ from simsched.core.registry import Registry
 from simsched.core.request import Batch, Request
 from simsched.core.streams import stream
 from simsched.core.units import NS_PER_MS, NS_PER_S, format_bytes, ns_from_ms, ns_from_s, parse_bytes
+from simsched.core.yaml_file import read_yaml
 
 __all__ = [
     "NS_PER_MS",
@@ -41,6 +42,7 @@ __all__ = [
     "ns_from_ms",
     "ns_from_s",
     "parse_bytes",
+    "read_yaml",
     "shown",
     "stream",
     "unknown",

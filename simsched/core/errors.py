@@ -34,8 +34,8 @@ class InputError(SimschedError):
         return InputError(self.problem, f"{where}{joint}{self.where}")
 
     def in_file(self, path: object) -> "InputError":
-        """The same error with the file's name in front."""
-        return InputError(self.problem, f"{path}: {self.where}" if self.where else str(path))
+        """The same error with the file's name in front; seen from outside it has no field of its own yet."""
+        return InputError(f"{path}: {self}")
 
 
 def unknown(what: str, got: str, known: Iterable[str], where: str = "", hint: str = "") -> InputError:
@@ -45,8 +45,10 @@ def unknown(what: str, got: str, known: Iterable[str], where: str = "", hint: st
     "policy 'drian' is unknown; did you mean 'drain'? (known: drain, static)"
     """
     names = sorted(known)
+    if not names:
+        return InputError(f"{what} {got!r} is unknown: there is none", where)
     near = get_close_matches(got, names, n=1)
-    guess = f"; did you mean {near[0]!r}?" if near else ";"
+    guess = f"; did you mean {near[0]!r}?" if near else ""
     listed = hint or f"known: {', '.join(names)}"
     return InputError(f"{what} {got!r} is unknown{guess} ({listed})", where)
 

@@ -5,6 +5,7 @@ nearest known name, and a class that belongs to a registry is named by `kind`.
 """
 
 import math
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -14,6 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from simsched.core.errors import InputError, unknown
 from simsched.core.registry import Registry
 
+_EXPONENT = re.compile(r"^[+-]?[0-9]+[eE][+-]?[0-9]+$")
 Custom = Callable[[object], object]
 
 
@@ -40,38 +42,35 @@ class Plain:
             if made is not NotImplemented:
                 return made
         if hint in self._kinds:
-            return self._by_kind(self._kinds[hint], value)
+            return value if isinstance(value, hint) else self._by_kind(self._kinds[hint], value)
         if isinstance(hint, type) and is_dataclass(hint):
             what = hint.__name__.removesuffix("Spec").lower()
             return value if isinstance(value, hint) else self._fields(hint, value, what)
         return self._leaf(hint, value)
 
-    def write(self, value: Any, hint: Any = None) -> Any:
-        """The value as plain values; fields that are None are left out.
+    def write(self, value: Any) -> Any:
+        """The value as plain values: a frozen dataclass, or what its fields hold.
 
-        Args:
-            value: a frozen dataclass, or what its fields hold.
-            hint: the type of the field that holds it; a class of a registry is named by `kind`.
+        Fields that are None are left out where that is their default; a class of a registry is named by `kind`.
         """
         if is_dataclass(value) and not isinstance(value, type):
-            hints = get_type_hints(type(value))
-            held = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-            plain = {name: self.write(item, hints[name]) for name, item in held.items() if item is not None}
-            registry = next((self._kinds[option] for option in (hint, *get_args(hint)) if option in self._kinds), None)
+            plain = {}
+            for field in fields(value):
+                item = getattr(value, field.name)
+                if field.init and (item is not None or field.default is MISSING):
+                    plain[field.name] = self.write(item)
+            registry = next((kinds for base, kinds in self._kinds.items() if isinstance(value, base)), None)
             return plain if registry is None else {"kind": registry.name_of(type(value)), **plain}
         if isinstance(value, Mapping):
-            return {str(name): self.write(item, (get_args(hint) or (None,))[-1]) for name, item in value.items()}
+            return {str(name): self.write(item) for name, item in value.items()}
         if isinstance(value, (list, tuple)):
-            return [self.write(item, (get_args(hint) or (None,))[0]) for item in value]
+            return [self.write(item) for item in value]
         return value.name if isinstance(value, Enum) else value
 
     def _by_kind(self, registry: Registry[Any], value: object) -> Any:
         if not isinstance(value, Mapping):
-            if is_dataclass(value) or hasattr(value, "decide"):
-                return value  # an object made in Python
-            raise InputError(
-                f"got {shown(value)}, must be {{kind: …}} with its fields (simsched list {registry.plural})"
-            )
+            listed = f"simsched list {registry.plural}"
+            raise InputError(f"got {shown(value)}, must be {{kind: …}} with its fields ({listed})")
         given = dict(value)
         kind = given.pop("kind", None)
         if not isinstance(kind, str):
@@ -126,11 +125,14 @@ class Plain:
         for option in rest:
             if isinstance(option, type) and type(value) is option:
                 return self.read(option, value)
+        if len(rest) > 1 and not isinstance(value, (int, float)):
+            words = ["text" if option is str else "a number" for option in rest]
+            raise InputError(f"got {shown(value)}, must be {' or '.join(dict.fromkeys(words))}")
         return self.read(rest[0], value)
 
     def _tuple(self, inner: Sequence[Any], value: object) -> Any:
         if not isinstance(value, (list, tuple)):
-            raise InputError(f"got {shown(value)}, must be a list such as [1, 2]")
+            raise InputError(f"got {shown(value)}, must be a list, in brackets")
         if inner[-1] is not Ellipsis and len(inner) != len(value):
             raise InputError(f"got {shown(value)}, must have {len(inner)} items")
         hints = [inner[0]] * len(value) if inner[-1] is Ellipsis else inner
@@ -156,7 +158,7 @@ def _scalar(hint: Any, value: object) -> Any:
 
 def _number(value: object, *, whole: bool) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        hint = " (YAML reads 1e-3 as text: write 1.0e-3)" if isinstance(value, str) and "e" in value.lower() else ""
+        hint = " (YAML reads 1e-3 as text: write 1.0e-3)" if isinstance(value, str) and _EXPONENT.match(value) else ""
         raise InputError(f"got {shown(value)}, must be a number{hint}")
     if not math.isfinite(value):
         raise InputError(f"got {value!r}, must be a finite number")

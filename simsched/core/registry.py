@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from typing import Generic, TypeVar
 
 from simsched.core.errors import InputError, unknown
@@ -59,6 +60,8 @@ class Registry(Generic[T]):
         module, _, attribute = path.partition(":")
         try:
             item: type[T] = getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
+        except (ImportError, AttributeError, ValueError, TypeError) as error:
             raise InputError(f"{self.what} {path!r} cannot be imported: {error}") from error
+        if not (isinstance(item, type) and is_dataclass(item)):
+            raise InputError(f"{self.what} {path!r} is no dataclass: it must be one, frozen, with its fields typed")
         return item

@@ -58,14 +58,11 @@ class Client:
         self._report_at = 0
         self._got: dict[int, int] = {}
         self._admission: tuple[Desk, Curve] | None = None
-        self._response: tuple[Desk, Curve] | None = None
         self._entry: GatedStage
 
-    def connect(
-        self, entry: GatedStage, admission: tuple[Desk, Curve] | None, response: tuple[Desk, Curve] | None
-    ) -> None:
-        """The first stage, and what its and the last process's event loops ask for each request."""
-        self._entry, self._admission, self._response = entry, admission, response
+    def connect(self, entry: GatedStage, admission: tuple[Desk, Curve] | None) -> None:
+        """The first stage, and what its process's event loop asks for each request."""
+        self._entry, self._admission = entry, admission
 
     def begin(self) -> None:
         """Schedule the first sends."""
@@ -130,14 +127,14 @@ class Client:
 
     # answers ----------------------------------------------------------------------------------------------------
 
-    def answer(self, requests: Sequence[Request]) -> None:
-        """A last stage is done with these."""
+    def answer(self, response: tuple[Desk, Curve] | None, requests: Sequence[Request]) -> None:
+        """A last stage is done with these; the answer is a task of that stage's process."""
         if self._answers > 1:
             requests = [request for request in requests if self._is_last(request.id)]
-        if self._response is None:
+        if response is None:
             self._leave([request[0] for request in requests])
             return
-        desk, cost = self._response
+        desk, cost = response
         for request in requests:
             size = self._sizes[request.id]
             desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._leave, [request.id])
@@ -161,7 +158,7 @@ class Client:
     def _settle(self, ids: list[int]) -> None:
         """These have their answer or refusal; in a closed loop their users go on."""
         self._settled += len(ids)
-        if self._progress is not None and self._settled >= self._report_at:
+        if self._progress is not None and (self._settled >= self._report_at or self._settled == self._all):
             self._report_at = self._settled + max(1, self._all // 100)
             self._progress(self._settled, self._all)
         if self._due_ns is not None or not ids:

@@ -15,7 +15,6 @@ from simsched.engine.outlet import Desk, ToClient, ToStages
 from simsched.engine.resources import EventLoop, ProcessorSharing, Resource, Stream, make_resource
 from simsched.engine.stages.gated import GatedStage
 from simsched.hardware import Curve, Op
-from simsched.hardware.curves import Random
 from simsched.run import Recorder, Run
 from simsched.workload import Load
 
@@ -78,6 +77,8 @@ class _Simulation:
     # wiring -----------------------------------------------------------------------------------------------------
 
     def _make_stages(self) -> None:
+        joins = any(len(spec.wait_for) > 1 for spec in self.model.stages)
+        attained_ns = [0] * len(self.sizes) if joins else None
         for spec, log in zip(self.model.stages, self.recorder.stages, strict=True):
             self.stages[spec.name] = GatedStage(
                 spec,
@@ -86,6 +87,7 @@ class _Simulation:
                 sizes=self.sizes,
                 resources=self._resources(spec),
                 draws_ns=self._draws_ns(spec),
+                attained_ns=attained_ns,
                 holding=self._holding(spec),
             )
         self.kernel.deciders = list(self.stages.values())
@@ -124,14 +126,11 @@ class _Simulation:
 
     def _draws_ns(self, spec: StageSpec) -> Sequence[int] | None:
         """Service time of each request for a random cost, from the stage's own stream."""
-        costs = [leaf.cost for leaf in spec.program.leaves()]
-        random = [cost for cost in costs if isinstance(cost, Random)]
-        if not random:
+        cost = spec.program.random_cost
+        if cost is None:
             return None
-        if len(costs) > 1:
-            raise InputError("a random cost must stand alone, not in a program", f"stages.{spec.name}.program")
         generator = stream(self.seed, f"service:{spec.name}", self.replication)
-        draws = np.rint(random[0].draw_ms(generator, len(self.sizes)) * 1_000_000).astype(np.int64)
+        draws = np.rint(cost.draw_ms(generator, len(self.sizes)) * 1_000_000).astype(np.int64)
         return draws.data
 
     def _holding(self, spec: StageSpec) -> Holding | None:
@@ -162,14 +161,10 @@ class _Simulation:
                 desks = [self._desks_between(stage.spec.process, target.spec.process) for target in targets]
                 stage.outlet = ToStages(targets, desks, self.sizes)
             else:
-                stage.outlet = ToClient(self.client.answer)
+                response = self._task(processes.get(stage.spec.process or ""), "response")
+                stage.outlet = ToClient(partial(self.client.answer, response))
         entry = next(stage for stage in self.stages.values() if not stage.spec.wait_for)
-        last = next(stage for stage in self.stages.values() if not stage.spec.next)
-        self.client.connect(
-            entry,
-            self._task(processes.get(entry.spec.process or ""), "admission"),
-            self._task(processes.get(last.spec.process or ""), "response"),
-        )
+        self.client.connect(entry, self._task(processes.get(entry.spec.process or ""), "admission"))
 
     def _desks_between(self, sender: str | None, receiver: str | None) -> list[Desk]:
         """The event loops that a hand-off passes: one within a process, two between processes."""
@@ -205,9 +200,8 @@ class _Simulation:
         return self.recorder.finish(meta)
 
     def _note_unfinished(self) -> None:
-        """Requests that still wait when nothing can happen any more: a policy or memory holds them for ever."""
-        now = self.kernel.now
-        for stage in self.stages.values():
-            for request in stage.queue:
-                detail = "its policy holds it for ever, or memory can never hold it"
-                self.recorder.incident(now, "unfinished", request.id, stage.name, detail)
+        """Requests that are still there when nothing can happen any more: a policy or memory holds them for ever."""
+        places = {request.id: stage.name for stage in self.stages.values() for request in stage.present}
+        for number in self.recorder.unfinished().tolist():
+            detail = "its policy holds it for ever, or memory or a place never comes free"
+            self.recorder.incident(self.kernel.now, "unfinished", number, places.get(number, ""), detail)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from simsched.core import Batch, InputError, ns_from_ms
-from simsched.hardware.curves import Curve, Linear
+from simsched.hardware.curves import Curve, Linear, Random
 
 
 class Op:
@@ -118,6 +118,12 @@ class Program:
                 yield op
             else:
                 yield from op.ops.leaves()
+
+    @property
+    def random_cost(self) -> Random | None:
+        """The random cost of a program that is nothing but one `work`; None for any other."""
+        only = self.ops[0] if len(self.ops) == 1 else None
+        return only.cost if isinstance(only, Work) and only.op == Op.WORK and isinstance(only.cost, Random) else None
 
     @classmethod
     def of(cls, ops: Iterable[Work | Slices | Each]) -> "Program":

@@ -7,7 +7,7 @@ POLICIES: Registry[Policy] = Registry("policy", "policies")
 
 def check_max_batch(max_batch: int, name: str = "max_batch") -> None:
     """Refuse a largest batch below 1."""
-    if max_batch < 1:
+    if not max_batch >= 1:
         raise InputError(f"got {max_batch}, must be at least 1", name)
 
 

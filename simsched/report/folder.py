@@ -43,7 +43,7 @@ def write_folder(study: Replications, directory: Path) -> None:
     try:
         save(study.run, partial / "run")
         (partial / "summary.json").write_text(to_json(study.summary()), encoding="utf-8")
-        (partial / "scenario.yaml").write_text(to_yaml(to_values(study.scenario)), encoding="utf-8")
+        (partial / "scenario.yaml").write_text(to_yaml(_absolute(to_values(study.scenario))), encoding="utf-8")
         partial.chmod(0o755)
         if directory.exists():
             shutil.rmtree(directory)
@@ -52,6 +52,16 @@ def write_folder(study: Replications, directory: Path) -> None:
         raise InputError(f"cannot be written: {error.strerror or error}", str(directory)) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _absolute(values: Any) -> Any:
+    """The same with every `file` absolute, so that the scenario can be run from where it was written."""
+    if isinstance(values, dict):
+        return {
+            name: str(Path(item).resolve()) if name == "file" and isinstance(item, str) else _absolute(item)
+            for name, item in values.items()
+        }
+    return [_absolute(item) for item in values] if isinstance(values, list) else values
 
 
 def to_json(values: Any) -> str:

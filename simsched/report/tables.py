@@ -32,7 +32,7 @@ def summary_table(summaries: Sequence[Summary]) -> RenderableType:
     for summary in summaries:
         table.add_column(str(summary["name"]), justify="right")
     for label, path in ROWS:
-        table.add_row(label, *(_cell(summary, path) for summary in summaries))
+        table.add_row(label, *(cell(summary, path) for summary in summaries))
     table.add_row("queue share", *(percent(summary["queue_share"]) for summary in summaries))
     for stage in dict.fromkeys(name for summary in summaries for name in summary["stages"]):
         table.add_section()
@@ -63,7 +63,8 @@ def _title(summary: Summary) -> str:
     return f"{words}; {runs} replications, ± is half a 95 % interval" if runs > 1 else words
 
 
-def _cell(summary: Summary, path: str) -> str:
+def cell(summary: Summary, path: str) -> str:
+    """The number at a path of a summary, with its interval, or what it needs."""
     value: Any = summary
     for name in path.split("."):
         value = value[name]

@@ -106,6 +106,12 @@ class Recorder:
         """The same for several at once."""
         self._done.add(requests, at_ns)
 
+    def unfinished(self) -> IntArray:
+        """Requests that were sent and have neither an answer nor a refusal so far."""
+        open_ones = (self.arrival != NEVER) & (self.status == UNFINISHED)
+        open_ones &= self._done.times_by_id(len(self.sizes)) == NEVER
+        return np.flatnonzero(open_ones)
+
     def lost(self, request: int, status: int) -> None:
         """This request ended without an answer: REFUSED or FAILED."""
         self.status[request] = status

@@ -1,15 +1,16 @@
 """From a Scenario to the engine's Model: names resolved, the graph checked."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from simsched.core import Batch, InputError, format_bytes, unknown
 from simsched.engine import GpuSpec, LinkSpec, Model, ProcessSpec, StageSpec
 from simsched.hardware import Curve, EventLoopCosts, Op, Program, Work
+from simsched.hardware.curves import Random
+from simsched.scenario.graph import Graph, read_graph
 from simsched.scenario.kinds import PLAIN
 from simsched.scenario.program import read_program
-from simsched.scenario.spec import Scenario, Stage, checked_bytes
+from simsched.scenario.spec import Process, Scenario, Stage, checked_bytes
 
 
 def build(scenario: Scenario) -> Model:
@@ -19,13 +20,11 @@ def build(scenario: Scenario) -> Model:
         InputError: a name that is not there, a cycle, no or several first stages, a size no stage can hold.
     """
     _check_workload(scenario)
-    next_of = _next_of(scenario)
-    order = _in_order(next_of)
-    wait_for = _wait_for(scenario, next_of)
+    graph = read_graph(scenario)
     stages = []
-    for name in order:
+    for name in graph.order:
         try:
-            stages.append(_stage(scenario, name, next_of[name], wait_for[name]))
+            stages.append(_stage(scenario, name, graph))
         except InputError as error:
             raise error.within(f"stages.{name}") from error
     model = Model(
@@ -34,20 +33,21 @@ def build(scenario: Scenario) -> Model:
             GpuSpec(name=name, memory=_bytes(gpu.memory), margin=gpu.margin, sharing=gpu.sharing)
             for name, gpu in scenario.gpus.items()
         ),
-        processes=tuple(
-            ProcessSpec(
-                name=name,
-                loop=EventLoopCosts(admission=p.admission, handoff=p.handoff, response=p.response),
-                interpreter=p.interpreter,
-            )
-            for name, p in scenario.processes.items()
-        ),
+        processes=tuple(_process(name, p) for name, p in scenario.processes.items()),
         links=tuple(LinkSpec(name=name, sharing=link.sharing) for name, link in scenario.links.items()),
         workload=scenario.workload,
         meta={"name": scenario.name, "source": {"kind": "simulated"}, "warmup": _plain_warmup(scenario)},
     )
     _check_sizes(scenario, model)
     return model
+
+
+def _process(name: str, process: Process) -> ProcessSpec:
+    for task in ("admission", "handoff", "response"):
+        if isinstance(getattr(process, task), Random):
+            raise InputError("got a random cost, must be a curve", f"processes.{name}.{task}")
+    loop = EventLoopCosts(admission=process.admission, handoff=process.handoff, response=process.response)
+    return ProcessSpec(name=name, loop=loop, interpreter=process.interpreter)
 
 
 def _bytes(value: object) -> int | None:
@@ -64,13 +64,18 @@ def _check_workload(scenario: Scenario) -> None:
         count = load.count()
     except InputError as error:
         raise error.within("workload") from error
+    for part in (load.arrivals, load.sizes):
+        known = part.available() if hasattr(part, "available") else count
+        if known < count:
+            field = "arrivals" if part is load.arrivals else "sizes"
+            raise InputError(f"has {known} requests, the workload asks for {count}", f"workload.{field}")
     left_out = load.warmup.requests or 0
     if left_out >= count:
         problem = f"got {left_out}, must be below the number of requests ({count}): nothing would be measured"
         raise InputError(problem, "workload.warmup.requests")
 
 
-def _stage(scenario: Scenario, name: str, next_of: tuple[str, ...], wait_for: tuple[str, ...]) -> StageSpec:
+def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
     stage = scenario.stages[name]
     if stage.gpu is not None and stage.gpu not in scenario.gpus:
         raise unknown("gpu", stage.gpu, scenario.gpus, "gpu")
@@ -87,6 +92,8 @@ def _stage(scenario: Scenario, name: str, next_of: tuple[str, ...], wait_for: tu
         raise unknown("resource", resource, known, "program")
     for resource in sorted(program.resources(Op.ENQUEUE, Op.SYNC) - {"gpu", *scenario.gpus}):
         raise InputError(f"puts work on the stream of {resource!r}, only a GPU has one: use work", "program")
+    if program.random_cost is None and any(isinstance(leaf.cost, Random) for leaf in program.leaves()):
+        raise InputError("a random cost must be the stage's whole cost, not a part of its program", "program")
     if not callable(getattr(stage.policy, "decide", None)):
         raise InputError(f"got {type(stage.policy).__name__}, which has no decide(now, waiting, stage)", "policy")
     return StageSpec(
@@ -99,8 +106,8 @@ def _stage(scenario: Scenario, name: str, next_of: tuple[str, ...], wait_for: tu
         servers=stage.servers,
         queue_limit=stage.queue.limit,
         memory=stage.memory,
-        next=next_of,
-        wait_for=wait_for,
+        next=graph.next[name],
+        wait_for=graph.wait_for[name],
     )
 
 
@@ -118,82 +125,9 @@ def _program(scenario: Scenario, stage: Stage) -> Program:
         raise error.within("program") from error
 
 
-def _next_of(scenario: Scenario) -> dict[str, tuple[str, ...]]:
-    """The stages after each stage, from `pipeline` or from each stage's `next`."""
-    stages, chain = scenario.stages, scenario.pipeline
-    said = [name for name, stage in stages.items() if stage.next is not None]
-    if chain is None:
-        following = {name: stage.next or () for name, stage in stages.items()}
-        if len(stages) > 1 and not said:
-            raise InputError("is missing: name the stages in order, or say next of each stage", "pipeline")
-    else:
-        if said:
-            raise InputError("stands beside pipeline: say one of them", f"stages.{said[0]}.next")
-        if not chain:
-            raise InputError("is empty: name the stages in order", "pipeline")
-        for place, name in enumerate(chain):
-            if name not in stages:
-                raise unknown("stage", name, stages, f"pipeline[{place}]")
-            if name in chain[:place]:
-                raise InputError(f"{name!r} stands twice: a request passes each stage once", f"pipeline[{place}]")
-        left = [name for name in stages if name not in chain]
-        if left:
-            raise InputError(f"{left[0]!r} is not in the pipeline: add it there, or remove it", f"stages.{left[0]}")
-        following = dict(zip(chain, [(name,) for name in chain[1:]] + [()], strict=True))
-    for name, after in following.items():
-        for place, target in enumerate(after):
-            if target not in stages:
-                raise unknown("stage", target, stages, f"stages.{name}.next[{place}]")
-    return following
-
-
-def _in_order(next_of: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Each stage after those before it.
-
-    Raises:
-        InputError: a cycle, or not exactly one first stage.
-    """
-    incoming = dict.fromkeys(next_of, 0)
-    for after in next_of.values():
-        for target in after:
-            incoming[target] += 1
-    first = [name for name, count in incoming.items() if not count]
-    order, ready = [], list(first)
-    while ready:
-        name = ready.pop(0)
-        order.append(name)
-        for target in next_of[name]:
-            incoming[target] -= 1
-            if not incoming[target]:
-                ready.append(target)
-    if len(order) < len(next_of):
-        cycle = [name for name in next_of if name not in order]
-        raise InputError(f"{' → '.join(cycle)} form a cycle: a request passes each stage once", "pipeline")
-    if len(first) != 1:
-        raise InputError(f"has {len(first)} first stages ({', '.join(first)}), must have one", "pipeline")
-    return order
-
-
-def _wait_for(scenario: Scenario, next_of: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The stages before each stage; what a file says must agree with the graph."""
-    before: dict[str, tuple[str, ...]] = {
-        name: tuple(other for other, after in next_of.items() if name in after) for name in next_of
-    }
-    for name, stage in scenario.stages.items():
-        if stage.wait_for is not None and set(stage.wait_for) != set(before[name]):
-            raise InputError(
-                f"got {list(stage.wait_for)}, but {list(before[name]) or 'no stage'} names it in next: "
-                "a stage waits for all that send to it",
-                f"stages.{name}.wait_for",
-            )
-    return before
-
-
 def _check_sizes(scenario: Scenario, model: Model) -> None:
     """Refuse a size that no empty GPU could hold, before the run."""
     largest = scenario.workload.sizes.largest()
-    if largest == float("inf"):
-        return
     capacities = {gpu.name: gpu.capacity for gpu in model.gpus}
     for name, capacity in capacities.items():
         here = [spec for spec in model.stages if spec.gpu == name and spec.memory is not None]
@@ -206,7 +140,7 @@ def _check_sizes(scenario: Scenario, model: Model) -> None:
                 "choose smaller models or add a GPU",
                 f"gpus.{name}.memory",
             )
-        for spec in here:
+        for spec in here if largest < float("inf") else ():
             _check_one(spec, largest, capacity - weights)
 
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import yaml
 
-from simsched.core import InputError, shown, unknown
+from simsched.core import InputError, read_yaml, shown, unknown
 from simsched.scenario.build import build
 from simsched.scenario.kinds import PLAIN
 from simsched.scenario.spec import Scenario
+
+NAMED = {"stages": "stage", "gpus": "gpu", "processes": "process", "links": "link"}
 
 
 def load(path: str | Path, overrides: Iterable[str] = ()) -> Scenario:
@@ -59,15 +61,15 @@ def to_yaml(values: Any) -> str:
 def _read_values(path: Path, below: tuple[Path, ...] = ()) -> dict[str, Any]:
     """The file's values on top of those that it extends."""
     if path.resolve() in below:
-        raise InputError("extends itself, by way of the files that it extends", f"{below[-1]}: extends")
-    values = _read_yaml(path)
+        raise InputError("extends itself, by way of the files that it extends", "extends").in_file(below[-1])
+    values = read_yaml(path)
     if not isinstance(values, Mapping):
-        raise InputError(f"got {shown(values)}, must be a scenario: name, stages, pipeline, workload", str(path))
+        raise InputError(f"got {shown(values)}, must be a scenario: name, stages, pipeline, workload").in_file(path)
     own = _resolved({name: item for name, item in values.items() if name != "extends"}, path.parent)
     if "extends" not in values:
         return dict(own)
     if not isinstance(values["extends"], str):
-        raise InputError(f"got {shown(values['extends'])}, must be a scenario file", f"{path}: extends")
+        raise InputError(f"got {shown(values['extends'])}, must be a scenario file", "extends").in_file(path)
     merged: dict[str, Any] = _merged(_read_values(path.parent / values["extends"], (*below, path.resolve())), own)
     return merged
 
@@ -77,19 +79,6 @@ def _merged(under: Any, over: Any) -> Any:
     if not (isinstance(under, Mapping) and isinstance(over, Mapping)) or "kind" in over or "file" in over:
         return over
     return {**under, **{name: _merged(under.get(name), item) for name, item in over.items()}}
-
-
-def _read_yaml(path: Path) -> Any:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError("no such file", str(path)) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", str(path)) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" in line {mark.line + 1}" if mark else ""
-        raise InputError(f"is no YAML{line}: {getattr(error, 'problem', None) or 'unreadable'}", str(path)) from error
 
 
 def _resolved(values: Any, folder: Path) -> Any:
@@ -113,11 +102,11 @@ def _override(values: Mapping[str, Any], override: str) -> dict[str, Any]:
     return _put(values, path.strip().split("."), value, path.strip())
 
 
-def _put(values: Any, names: Sequence[str], value: Any, path: str) -> dict[str, Any]:
-    """The values with one leaf replaced; the folders of its path must be there, the leaf may be new."""
+def _put(values: Any, names: Sequence[str], value: Any, path: str, group: str = "") -> dict[str, Any]:
+    """The values with one leaf replaced; a group that the file leaves out is made, a stage or GPU is not."""
     if not isinstance(values, Mapping):
         raise InputError(f"cannot be set: {shown(values)} has no fields", f"--set {path}")
     first, *rest = names
-    if rest and first not in values:
-        raise unknown("field", first, map(str, values), f"--set {path}")
-    return {**values, first: _put(values[first], rest, value, path) if rest else value}
+    if rest and group in NAMED and first not in values:
+        raise unknown(NAMED[group], first, map(str, values), f"--set {path}")
+    return {**values, first: _put(values.get(first, {}), rest, value, path, first) if rest else value}

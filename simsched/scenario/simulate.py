@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from simsched.core import Batch
+from simsched.core import Batch, InputError
 from simsched.engine import Model, StageSpec, simulate
 from simsched.engine.client import Progress
 from simsched.hardware import Program, Work
@@ -29,8 +29,12 @@ def run_scenario(
     Returns:
         The Run; `meta["warnings"]` lists batches outside the measured range of their cost curve.
     """
+    base = scenario.seed if seed is None else seed
+    for name, value in (("seed", base), ("replication", replication)):
+        if value < 0:
+            raise InputError(f"got {value}, must be at least 0", name)
     model = build(scenario)
-    run = simulate(model, seed=scenario.seed if seed is None else seed, replication=replication, progress=progress)
+    run = simulate(model, seed=base, replication=replication, progress=progress)
     meta: dict[str, Any] = {**run.meta, "scenario": to_values(scenario), "warnings": out_of_range(model, run)}
     return Run(run.requests, run.visits, run.batches, run.memory, run.incidents, meta)
 

@@ -10,6 +10,7 @@ from simsched.engine.resources import Sharing
 from simsched.hardware import Curve, StageMemory
 from simsched.workload import Workload
 
+_RESERVED = ("gpu", "interpreter", "cpu")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -52,8 +53,8 @@ class Link:
         object.__setattr__(self, "bandwidth", checked_bytes(self.bandwidth, "bandwidth"))
         if self.bandwidth == 0:
             raise InputError("got 0, must be above 0", "bandwidth")
-        if self.latency_ms < 0:
-            raise InputError(f"got {self.latency_ms:g}, must be at least 0", "latency_ms")
+        if not 0 <= self.latency_ms < float("inf"):
+            raise InputError(f"got {self.latency_ms:g}, must be a finite number, at least 0", "latency_ms")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +196,11 @@ class Scenario:
             for name in getattr(self, group):
                 if not _NAME.fullmatch(name):
                     raise InputError(f"got {name!r}, must be letters, digits, - or _", group)
+                if group in ("gpus", "links") and name in _RESERVED:
+                    raise InputError(f"got {name!r}, which programs use for the stage's own: choose another", group)
+        twice = sorted(set(self.gpus) & set(self.links))
+        if twice:
+            raise InputError(f"{twice[0]!r} is also a GPU: programs could not tell them apart", "links")
         if not self.stages:
             raise InputError("is empty: name at least one stage", "stages")
 

@@ -109,6 +109,7 @@ def check(scenario: Scenario) -> Check:
         knee_users=knee,
         warnings=(
             *_overload(slowest, offered),
+            *_refusals(model),
             *(line for spec, stage in zip(model.stages, stages, strict=True) for line in _past_optimum(spec, stage)),
             *(line for spec in model.stages for line in _memory_warnings(model, spec, laws[spec.name].limit, sizes)),
         ),
@@ -271,6 +272,16 @@ def _overload(slowest: StageCheck | ResourceCheck, offered_rps: float | None) ->
         return []
     carries = f"{slowest.name} carries {slowest.capacity_rps:.4g}"
     return [f"offered {offered_rps:.4g} req/s, {carries}: queues grow as long as the load lasts"]
+
+
+def _refusals(model: Model) -> list[str]:
+    """A closed loop whose refused users try again at once burns its requests in one instant."""
+    arrivals, entry = model.workload.arrivals, next(spec for spec in model.stages if not spec.wait_for)
+    if not isinstance(arrivals, Closed) or arrivals.think or model.workload.client_ms or entry.queue_limit is None:
+        return []
+    if arrivals.users <= entry.queue_limit + entry.servers:
+        return []
+    return [f"{entry.name}: refused users try again at once: give them think time or client_ms, or a longer queue"]
 
 
 def _past_optimum(spec: StageSpec, stage: StageCheck) -> list[str]:

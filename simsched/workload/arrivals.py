@@ -41,6 +41,12 @@ def _positive(value: float, name: str) -> None:
         raise InputError(f"got {value}, must be a finite number above 0", name)
 
 
+def _check_length(n: int, rate_rps: float) -> None:
+    """Refuse a load that lasts longer than int64 nanoseconds can count, with room for the tail of its gaps."""
+    if n / rate_rps > _LONGEST_S:
+        raise InputError(f"got {rate_rps:g}: {n} requests would last over {_LONGEST_S / 3.15e7:.0f} years", "rate_rps")
+
+
 @THINKS.register("exponential")
 @dataclass(frozen=True, kw_only=True)
 class ExponentialThink(Think):
@@ -114,6 +120,7 @@ class Poisson(Arrivals):
 
     def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
         """Sums of exponential gaps."""
+        _check_length(n, self.rate_rps)
         gaps = np.rint(generator.exponential(NS_PER_S / self.rate_rps, n)).astype(np.int64)
         due: IntArray = np.cumsum(gaps, dtype=np.int64)
         return due
@@ -131,6 +138,7 @@ class Deterministic(Arrivals):
 
     def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
         """Multiples of the gap, each rounded on its own so that no drift adds up."""
+        _check_length(n, self.rate_rps)
         due: IntArray = np.rint(np.arange(1, n + 1) * (NS_PER_S / self.rate_rps)).astype(np.int64)
         return due
 
@@ -158,7 +166,7 @@ class TraceArrivals(Arrivals):
         """The first n due times of the file, in order of time."""
         times = np.sort(read_column(self.file, self.column))
         if len(times) < n:
-            raise InputError(f"has {len(times)} due times, the workload asks for {n} requests", self.file)
+            raise InputError(f"{self.file}: has {len(times)} due times, the workload asks for {n} requests")
         due: IntArray = np.rint((times[:n] - times[0]) * _UNITS[self.unit]).astype(np.int64)
         return due
 
@@ -179,6 +187,8 @@ class ListedArrivals(Arrivals):
     due_s: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        if not self.due_s:
+            raise InputError("is empty, must list at least one due time", "due_s")
         for place, (earlier, later) in enumerate(zip((0.0, *self.due_s), self.due_s, strict=False)):
             if not earlier <= later < float("inf"):
                 raise InputError(f"got {later} after {earlier}, must be finite and rise from 0", f"due_s[{place}]")
@@ -195,4 +205,5 @@ class ListedArrivals(Arrivals):
         return len(self.due_s)
 
 
+_LONGEST_S = 1e9
 _UNITS = {"s": NS_PER_S, "ms": ns_from_ms(1), "us": 1000, "ns": 1}

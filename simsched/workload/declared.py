@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simsched.core import InputError, Registry
+from simsched.workload.sizes import check_size
 from simsched.workload.trace import FloatArray
 
 
@@ -52,6 +53,9 @@ class Constant(Declared):
     """The same for all: nothing is known beforehand."""
 
     value: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_size(self.value, "value")
 
     def of(self, sizes: FloatArray, generator: np.random.Generator) -> FloatArray:
         """The value for all."""

@@ -78,6 +78,9 @@ class Fixed(Sizes):
         return self.value
 
 
+_MOST_CLASSES = 127  # a class is an int8
+
+
 @SIZES.register("mixture")
 @dataclass(frozen=True, kw_only=True)
 class Mixture(Sizes):
@@ -100,6 +103,16 @@ class Mixture(Sizes):
             raise InputError(f"got {len(self.shares)} shares for {len(self.values)} values, must be one each", "shares")
         if self.names and len(self.names) != len(self.values):
             raise InputError(f"got {len(self.names)} names for {len(self.values)} values, must be one each", "names")
+        if len(self.values) > _MOST_CLASSES:
+            raise InputError(
+                f"got {len(self.values)} values, must be at most {_MOST_CLASSES}: take empirical", "values"
+            )
+        names = self._names()
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"{twice!r} stands twice: classes need different names", "names" if self.names else "values"
+            )
         if min(self.shares) < 0 or not 0 < sum(self.shares) < float("inf"):
             raise InputError(f"got {list(self.shares)}, must be at least 0 and not all 0", "shares")
 
@@ -107,8 +120,10 @@ class Mixture(Sizes):
         """Independent draws: one uniform number a request, so that another share moves few requests."""
         edges = np.cumsum(self.shares) / sum(self.shares)
         classes = np.minimum(np.searchsorted(edges, generator.random(n), side="right"), len(edges) - 1)
-        names = self.names or tuple(f"{value:g}" for value in self.values)
-        return Drawn(np.asarray(self.values, float)[classes], classes.astype(np.int8), names)
+        return Drawn(np.asarray(self.values, float)[classes], classes.astype(np.int8), self._names())
+
+    def _names(self) -> tuple[str, ...]:
+        return self.names or tuple(f"{value:.15g}" for value in self.values)
 
     def mean(self) -> float:
         """Weighted mean."""

@@ -23,8 +23,11 @@ class Lognormal(Sizes):
     high: float = 100.0
 
     def __post_init__(self) -> None:
-        check_size(self.low, "low")
+        if not 1 <= self.low < float("inf"):
+            raise InputError(f"got {self.low}, must be at least 1: sizes are whole numbers", "low")
         check_size(self.high, "high")
+        if not -700 < self.mu < 700:
+            raise InputError(f"got {self.mu}, must be a number whose exponential can be counted", "mu")
         if self.high < self.low:
             raise InputError(f"got {self.high}, must be at least low ({self.low})", "high")
         if not 0 <= self.sigma < float("inf"):
@@ -137,7 +140,7 @@ class TraceSizes(Sizes):
         """The first n sizes."""
         sizes = _positive(self.file, self.column)
         if len(sizes) < n:
-            raise InputError(f"has {len(sizes)} sizes, the workload asks for {n} requests", self.file)
+            raise InputError(f"{self.file}: has {len(sizes)} sizes, the workload asks for {n} requests")
         return one_class(sizes[:n])
 
     def mean(self) -> float:
@@ -158,7 +161,5 @@ def _positive(file: str, column: str) -> FloatArray:
     bad = np.flatnonzero(sizes <= 0)
     if len(bad):
         row = int(bad[0])
-        raise InputError(f"row {row}, column {column!r}: got {sizes[row]:g}, must be above 0", file)
-    if not len(sizes):
-        raise InputError("has no rows", file)
+        raise InputError(f"{file}: row {row}, column {column!r}: got {sizes[row]:g}, must be above 0")
     return sizes

@@ -21,15 +21,18 @@ def read_column(file: str, column: str) -> FloatArray:
     try:
         table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
     except FileNotFoundError as error:
-        raise InputError("no such file", str(path)) from error
+        raise InputError(f"{path}: no such file") from error
     except Exception as error:  # pandas and pyarrow raise many kinds; the user needs one line
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"cannot be read as a table: {reason}", str(path)) from error
+        raise InputError(f"{path}: cannot be read as a table: {reason}") from error
     if column not in table:
-        raise InputError(f"has no column {column!r}; it has {', '.join(map(str, table.columns))}", str(path))
+        raise InputError(f"{path}: has no column {column!r}; it has {', '.join(map(str, table.columns))}")
     values = pd.to_numeric(table[column], errors="coerce").to_numpy(np.float64)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         got = table[column].iloc[int(bad[0])]
-        raise InputError(f"row {int(bad[0])}, column {column!r}: got {got!r}, must be a finite number", str(path))
+        problem = "is empty" if pd.isna(got) else f"got {got!s}"
+        raise InputError(f"{path}: row {int(bad[0])}, column {column!r}: {problem}, must be a finite number")
+    if not len(values):
+        raise InputError(f"{path}: has no rows")
     return values

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-from simsched.core import Batch, Dispatch, Hold, PolicyError, Request, ns_from_ms
+from simsched.core import Batch, Dispatch, Hold, PolicyError, Request, ns_from_ms, shown
 from simsched.engine.holding import Holding
 from simsched.engine.kernel import Kernel
 from simsched.engine.model import StageSpec
@@ -50,6 +50,8 @@ class GatedStage:
         sizes: true size of each request, workload's unit; unknown to the policy.
         resources: by the names that the program uses.
         draws_ns: service time of each request for a random cost; None for a curve.
+        attained_ns: service of each request so far, shared by all stages of a graph with joins; None in a chain,
+            where the requests carry it.
         holding: what it holds of its GPU's memory, None where nobody counts.
     """
 
@@ -62,6 +64,7 @@ class GatedStage:
         sizes: Sequence[float],
         resources: dict[str, Resource],
         draws_ns: Sequence[int] | None,
+        attained_ns: list[int] | None,
         holding: Holding | None,
     ) -> None:
         self.spec = spec
@@ -76,11 +79,12 @@ class GatedStage:
         self._size_of = sizes.__getitem__
         self._resources = resources
         self._draws_ns = draws_ns
+        self._attained_ns = attained_ns
         self._free = list(range(spec.servers))[::-1]
         self._wake_ns: int | None = None
         self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
         self._door: deque[tuple[Request, Callable[[Request], None]]] = deque()
-        self._came: dict[int, tuple[int, int]] = {}
+        self._came: dict[int, int] = {}
         self._joins = len(spec.wait_for) > 1
         self._holding = holding
         self._view = View(self, holding)
@@ -122,14 +126,14 @@ class GatedStage:
             served_ns: service that they just attained there.
         """
         if self._joins:
-            requests = self._complete(requests, served_ns)
+            requests = self._complete(requests)
             if not requests:
                 return
         self._enter(self._entered(requests, served_ns))
 
     def offer(self, request: Request, served_ns: int, accepted: Accepted, argument: Any) -> None:
         """The same for a bounded stage: `accepted(argument)` is called when the request has a place."""
-        complete = self._complete([request], served_ns) if self._joins else [request]
+        complete = self._complete([request]) if self._joins else [request]
         if not complete:
             accepted(argument)
         elif self.has_room(request):
@@ -145,20 +149,22 @@ class GatedStage:
             return False
         return self._holding is None or self._holding.has_room([request.id])
 
-    def _complete(self, requests: Sequence[Request], served_ns: int) -> list[Request]:
-        """Those that have now come from every stage that they wait for, with the service of the other ones."""
-        waits, whole = len(self.spec.wait_for), []
+    def _complete(self, requests: Sequence[Request]) -> list[Request]:
+        """Those that have now come from every stage that they wait for."""
+        whole = []
         for request in requests:
-            count, served = self._came.pop(request.id, (0, 0))
-            if count + 1 == waits:
-                whole.append(request._replace(attained_ns=request.attained_ns + served))
+            count = self._came.pop(request.id, 0) + 1
+            if count == len(self.spec.wait_for):
+                whole.append(request)
             else:
-                self._came[request.id] = (count + 1, served + served_ns)
+                self._came[request.id] = count
         return whole
 
     def _entered(self, requests: Sequence[Request], served_ns: int) -> list[Request]:
         """The same requests as this stage's queue sees them."""
-        now, new = self._kernel.now, _new
+        now, new, attained = self._kernel.now, _new, self._attained_ns
+        if attained is not None:
+            return [request._replace(enter_ns=now, attained_ns=attained[request.id]) for request in requests]
         return [new(Request, (r[0], r[1], now, r[3], r[4], r[5], r[6], r[7] + served_ns)) for r in requests]
 
     def _enter(self, entered: list[Request]) -> None:
@@ -186,6 +192,11 @@ class GatedStage:
         """Servers that can start a batch now."""
         return len(self._free)
 
+    @property
+    def present(self) -> list[Request]:
+        """Requests that wait here, in the queue or before it."""
+        return [*self.queue, *(request for request, *_ in self._blocked)]
+
     def memory_released(self) -> None:
         """Bytes were given back on this stage's GPU: try again what they were missing for."""
         if self.queue or self._blocked:
@@ -207,13 +218,16 @@ class GatedStage:
                     self._wake_at(decision.until)
                 break
             else:
-                raise PolicyError(f"the policy of stage {self.name!r} answered {decision!r}, not a Dispatch or a Hold")
+                answer = shown(decision)
+                raise PolicyError(f"the policy of stage {self.name!r} answered {answer}, not a Dispatch or a Hold")
         if self._blocked or self._door:
             self._let_in()
 
     def _wake_at(self, until_ns: int) -> None:
-        if until_ns <= self._kernel.now:
-            raise PolicyError(f"the policy of stage {self.name!r} holds until {until_ns} ns at {self._kernel.now} ns")
+        now = self._kernel.now
+        if type(until_ns) is not int or until_ns <= now:
+            got = f"holds until {shown(until_ns)} at {now} ns"
+            raise PolicyError(f"the policy of stage {self.name!r} {got}: it must be a later time, in whole ns")
         if until_ns != self._wake_ns:
             self._wake_ns = until_ns
             self._kernel.at(until_ns, self._woken, until_ns)
@@ -268,7 +282,11 @@ class GatedStage:
         self._log.finish(batch.number, now)
         if self._holding is not None:
             self._holding.finish(list(map(_ID, batch.requests)), batch.activation)
-        if self.outlet.send(batch.requests, now - batch.start_ns, self._unblocked, batch):
+        served_ns = now - batch.start_ns
+        if self._attained_ns is not None:
+            for request in batch.requests:
+                self._attained_ns[request.id] += served_ns
+        if self.outlet.send(batch.requests, served_ns, self._unblocked, batch):
             self._freed(batch)
 
     def _unblocked(self, batch: Running) -> None:

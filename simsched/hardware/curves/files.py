@@ -16,7 +16,7 @@ from pathlib import Path
 
 import yaml
 
-from simsched.core import InputError, Plain
+from simsched.core import InputError, Plain, read_yaml
 from simsched.hardware.curves.base import CURVES, Curve
 
 _PLAIN = Plain({Curve: CURVES})
@@ -31,16 +31,7 @@ def load_curve(path: str | os.PathLike[str]) -> Curve:
     Raises:
         InputError: the file cannot be read, or a field is unknown, missing or wrong; one line with file and field.
     """
-    try:
-        mapping = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8 text: give a YAML file of a curve", str(path)) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" in line {mark.line + 1}" if mark else ""
-        raise InputError(f"is not YAML{line}: {getattr(error, 'problem', None) or 'unreadable'}", str(path)) from error
+    mapping = read_yaml(path)
     if isinstance(mapping, dict):
         mapping.pop("fit", None)
     try:
@@ -81,7 +72,7 @@ def curve_to_mapping(curve: Curve) -> dict[str, object]:
     >>> curve_to_mapping(Linear(a_ms=20, b_ms=0.5))["kind"]
     'linear'
     """
-    mapping: dict[str, object] = _PLAIN.write(curve, Curve)
+    mapping: dict[str, object] = _PLAIN.write(curve)
     return {name: value for name, value in mapping.items() if value != {}}
 
 
