@@ -16,6 +16,9 @@ Overrides = Annotated[
 ]
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed of all random streams, instead of the scenario's.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Worker processes; the result is the same for any number.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write all of it into this folder (simsched report DIR).")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables; times in seconds.")]
 
 

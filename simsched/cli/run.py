@@ -1,11 +1,10 @@
 """simsched run: simulate one scenario."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from simsched.cli.common import Jobs, Json, Overrides, ScenarioFile, Seed, progress_bar, show
+from simsched.cli.common import Jobs, Json, Out, Overrides, ScenarioFile, Seed, progress_bar, show
 
 EXAMPLES = """Examples:
 
@@ -24,9 +23,7 @@ def run(
     overrides: Overrides = None,
     seed: Seed = None,
     replications: Annotated[int, typer.Option(min=1, help="Runs with other random numbers, for intervals.")] = 1,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write tables, summary and scenario into this folder.")
-    ] = None,
+    out: Out = None,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from simsched.cli.common import Json, Overrides, ScenarioFile, show
+from simsched.cli.common import Json, Out, Overrides, ScenarioFile, show
 
 EXAMPLES = """Examples:
 
@@ -22,24 +22,23 @@ def validate(
         typer.Argument(metavar="PHASE…", help="Folders of recorded phases (client.csv, events, phase.json)."),
     ],
     overrides: Overrides = None,
+    out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Simulate the requests of recorded SGLang Omni phases and print measured, predicted and error."""
-    from simsched.report import predictions_table, to_json
+    from simsched.report import check_folder, plain_predictions, predictions_table, to_json, write_predictions
     from simsched.scenario import load
     from simsched.studies import predict
 
     loaded = load(scenario, overrides or ())
+    if out is not None:
+        check_folder(out)
     found = [predict(loaded, phase) for phase in phases]
+    if out is not None:
+        write_predictions(found, out)
     if as_json:
-        rows = {
-            one.phase: {
-                "measured": one.measured.to_dict(),
-                "predicted": one.predicted.to_dict(),
-                "errors": dict(one.errors),
-            }
-            for one in found
-        }
-        print(to_json(rows), end="")
+        print(to_json(plain_predictions(found)), end="")
         return
     show(predictions_table(found))
+    if out is not None:
+        show(f"written: {out}")

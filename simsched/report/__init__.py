@@ -1,14 +1,24 @@
 """What a person reads: tables, and the folder of a study."""
 
-from simsched.report.folder import check_folder, to_json, write_folder
+from simsched.report.folder import (
+    check_folder,
+    plain_predictions,
+    to_json,
+    write_comparison,
+    write_folder,
+    write_predictions,
+)
 from simsched.report.tables import check_table, comparison_table, predictions_table, summary_table
 
 __all__ = [
     "check_folder",
     "check_table",
     "comparison_table",
+    "plain_predictions",
     "predictions_table",
     "summary_table",
     "to_json",
+    "write_comparison",
     "write_folder",
+    "write_predictions",
 ]

@@ -34,7 +34,9 @@ def signed_percent(share: float | None) -> str:
     >>> signed_percent(-0.05), signed_percent(0.123)
     ('−5.0 %', '+12.3 %')
     """
-    return "–" if share is None else f"{100 * share:+.1f} %".replace("-", "−")
+    if share is None:
+        return "–"
+    return "0.0 %" if abs(share) < 0.0005 else f"{100 * share:+.1f} %".replace("-", "−")
 
 
 def with_interval(value: float | None, interval: Mapping[str, Any] | None, refused: str = "") -> str:

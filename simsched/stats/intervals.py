@@ -9,6 +9,7 @@ from scipy.stats import t as student
 from simsched.stats.sample import FloatArray, as_sample, need_share
 
 _LEAST_PER_BATCH = 10
+_LEAST_PAIRS = 3  # two pairs always lie on a line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +104,7 @@ class PairedDifference:
 
     Attributes:
         difference: interval of first minus second.
-        correlation: of the pairs; NaN where one side does not vary.
+        correlation: of the pairs; NaN where one side does not vary, or of fewer than three pairs.
         variance_ratio: variance that independent runs would have over the paired one: what pairing won.
     """
 
@@ -141,6 +142,6 @@ def paired_difference(first: ArrayLike, second: ArrayLike, *, level: float = 0.9
 
 
 def _correlation(one: FloatArray, two: FloatArray) -> float:
-    if np.ptp(one) == 0 or np.ptp(two) == 0:
+    if one.size < _LEAST_PAIRS or np.ptp(one) == 0 or np.ptp(two) == 0:
         return float("nan")
     return float(np.corrcoef(one, two)[0, 1])

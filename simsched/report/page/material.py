@@ -78,7 +78,7 @@ def read_material(paths: Sequence[Path]) -> Material:
 def _read(path: Path) -> Material:
     if (path / "comparison.json").is_file():
         content = _json(path / "comparison.json")
-        runs = [shown for name in content["scenarios"] for shown in _read(path / str(name)).runs]
+        runs = [shown for folder in content["scenarios"].values() for shown in _read(path / str(folder)).runs]
         return Material(runs, content["differences"], {}, content["warnings"])
     if (path / "predictions.json").is_file():
         return Material((), (), _json(path / "predictions.json"))
