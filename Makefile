@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
 
-.PHONY: help setup demo test check unit laws theory slow all bench calibration lock fmt clean
+.PHONY: help setup demo test check unit laws theory slow all bench calibration notebooks docs screenshots lock fmt clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -50,8 +50,22 @@ bench: $(READY) ## speed beside plain loops on this machine, in one run; rewrite
 calibration: $(READY) ## rebuild the curves of calibration/ from the shipped measurements
 	$(BIN)/python calibration/h200-sglang-omni/fit.py
 
+notebooks: $(READY) ## run the notebooks anew, outputs included
+	cd notebooks && ../$(BIN)/jupyter-execute --inplace *.ipynb
+
+docs: $(VENV)/.docs ## build the documentation into site/; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "open site/index.html"
+
+$(VENV)/.docs: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $(VENV)/.docs
+
+screenshots: $(READY) ## take the documentation's pictures of the report anew; needs Chromium
+	$(BIN)/python docs/screenshots.py
+
 lock: ## write constraints.txt anew from a fresh environment
-	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet -e '.[dev]'
+	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet -e '.[dev,docs,notebooks]'
 	{ echo '# Versions that CI installs; `make lock` writes them anew from a fresh environment.'; $(BIN)/python -m pip freeze --exclude-editable; } > constraints.txt
 
 fmt: $(READY) ## format, and mend what ruff can mend
@@ -59,4 +73,4 @@ fmt: $(READY) ## format, and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 
 clean: ## remove what can be made again
-	rm -rf $(VENV) out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) out site build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -122,19 +122,17 @@ def comparison(anchors: Path, requests: int, repeats: int) -> tuple[list[str], l
 
 def growth() -> tuple[list[str], list[str]]:
     """Time and memory from 10⁴ to 10⁶ requests, each in a process of its own."""
-    lines = [
-        "| requests | CPU s | µs a request | tables, bytes a request | peak of the process above start, bytes a request |"
-    ]
-    lines.append("|---|---|---|---|---|")
+    head = ("requests", "CPU s", "µs a request", "tables, bytes a request", "peak above start, bytes a request")
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     per_request, missed = [], []
     for requests in SIZES:
         command = [sys.executable, __file__, "--one", str(requests)]
         row = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         per_request.append(row["cpu_seconds"] / requests)
-        lines.append(
-            f"| {requests:,} | {row['cpu_seconds']:.3f} | {per_request[-1] * 1e6:.2f} | {row['table_bytes'] / requests:.0f} "
-            f"| {row['peak_bytes'] / requests:.0f} |"
-        )
+        held, peak = (row[name] / requests for name in ("table_bytes", "peak_bytes"))
+        seconds = (f"{row['cpu_seconds']:.3f}", f"{per_request[-1] * 1e6:.2f}")
+        cells = (f"{requests:,}", *seconds, f"{held:.0f}", f"{peak:.0f}")
+        lines.append(f"| {' | '.join(cells)} |")
         if row["table_bytes"] / requests > MAX_BYTES:
             missed.append(
                 f"{requests:,} requests: {row['table_bytes'] / requests:.0f} bytes each, wanted {MAX_BYTES:g}"
@@ -182,8 +180,8 @@ def main() -> None:
         missed += more
         lines += [f"## {options.requests:,} requests beside reference loops, with gauges", *rows, ""]
         lines.append(
-            f"Wanted at {USERS[-1]} users: at least {MIN_OVER_SIMPY:g}× the SimPy processes, at most {MAX_OVER_HEAPQ:g}× "
-            "slower than the heapq loop, equal throughput, mean and P99."
+            f"Wanted at {USERS[-1]} users: at least {MIN_OVER_SIMPY:g}× the SimPy processes, at most "
+            f"{MAX_OVER_HEAPQ:g}× slower than the heapq loop, equal throughput, mean and P99."
         )
     else:
         lines.append(f"The reference loops were not found ({options.anchors.name}): no comparison.")

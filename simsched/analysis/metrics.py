@@ -103,12 +103,20 @@ def metrics(run: Run, warmup: Warmup | None = None) -> Metrics:
         steady_throughput_rps=flow["steady_throughput_rps"],
         in_system_mean=flow["in_system_mean"],
         little_residual=flow["little_residual"],
-        gpus=gpu_memory(run),
+        gpus=_gpus(run, refusals),
         incidents=incident_counts(run),
         warmup={"requests": first, "rule": rule.to_dict().get("rule", "count")},
         window_s=window.length_ns / NS_PER_S,
         refused=refusals.reasons,
     )
+
+
+def _gpus(run: Run, refusals: Refusals) -> dict[str, dict[str, Any]]:
+    found = gpu_memory(run)
+    for gpu, held in found.items():
+        if held["memory_peak_bytes"] is None:
+            refusals.refuse(f"gpus.{gpu}.memory_peak_bytes", f"no stage says what it holds of {gpu}: give it memory")
+    return found
 
 
 def _counts(requests: RequestColumns, rows: BoolArray, first: int) -> dict[str, int]:

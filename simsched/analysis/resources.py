@@ -11,14 +11,14 @@ from simsched.run import Run
 def gpu_memory(run: Run) -> dict[str, dict[str, Any]]:
     """GPU → memory_peak_bytes (all kinds together) and memory_peak_by_kind (each kind at its own time).
 
-    A GPU on which nobody counts memory is there with a peak of 0.
+    A GPU on which no stage says what it holds is there with None.
     """
     found = {}
     known = [*run.meta.get("gpus", ()), *map(str, run.memory["gpu"].cat.categories)]
     for gpu in dict.fromkeys(known):
         kinds = run.memory.loc[run.memory["gpu"] == gpu, "kind"].unique()
         found[gpu] = {
-            "memory_peak_bytes": _peak(run, gpu),
+            "memory_peak_bytes": _peak(run, gpu) if len(kinds) else None,
             "memory_peak_by_kind": {str(kind): _peak(run, gpu, str(kind)) for kind in kinds},
         }
     return found

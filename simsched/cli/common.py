@@ -22,6 +22,11 @@ Out = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables; times in seconds.")]
 
 
+def kept(examples: str) -> str:
+    """Examples whose lines the help does not wrap."""
+    return "\n\n".join(f"\b\n{paragraph}" for paragraph in examples.strip().split("\n\n"))
+
+
 def show(what: RenderableType | str) -> None:
     """Print to standard output, wide enough for a table when that is no terminal."""
     console = Console()

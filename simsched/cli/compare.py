@@ -9,7 +9,7 @@ from simsched.cli.common import Jobs, Json, Out, Overrides, Seed, progress_bar, 
 
 EXAMPLES = """Examples:
 
-simsched compare examples/unified.yaml examples/stagewise.yaml examples/length-aware.yaml
+simsched compare experiments/c8-policies/unified.yaml experiments/c8-policies/stagewise.yaml
 
 simsched compare a.yaml b.yaml --replications 20 --set workload.requests=2000 --json
 """

@@ -30,15 +30,17 @@ def fit(
     from simsched.fit import Candidate, choose_form, fit_form, fit_table, read_samples
     from simsched.hardware import save_curve
 
-    read = read_samples(samples, stage=stage)
+    read, reason = read_samples(samples, stage=stage), ""
     if form == "best":
         forms = [Candidate(kind, where) for kind in ("linear", "roofline", "power") for where in ("count", "padded")]
         choice = choose_form(read, forms)
         found = choice.best
-        show(choice.reason)
+        reason = choice.reason
     else:
         found = fit_table(read) if form == "table" else fit_form(read, Candidate(form, by))
     save_curve(found.curve, out, extra=found.summary())
+    if reason:
+        show(reason)
     for name, (low, high) in found.intervals.items():
         show(f"{name}: {getattr(found.curve, name):.5g}, 95 % {low:.5g} … {high:.5g}")
     error = found.relative_error

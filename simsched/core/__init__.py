@@ -8,6 +8,7 @@ from simsched.core.errors import (
     SimschedError,
     SimschedWarning,
     Unstable,
+    raised,
     unknown,
 )
 from simsched.core.plain import Plain, shown
@@ -42,6 +43,7 @@ __all__ = [
     "ns_from_ms",
     "ns_from_s",
     "parse_bytes",
+    "raised",
     "read_yaml",
     "shown",
     "stream",

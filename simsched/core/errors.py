@@ -7,6 +7,7 @@ SimschedError
 └── NotEnoughData   a sample too small for the statistic; `needed` says how large
 """
 
+import traceback
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -26,7 +27,10 @@ class InputError(SimschedError):
     def __init__(self, problem: str, where: str = "") -> None:
         self.problem = problem
         self.where = where
-        super().__init__(f"{where}: {problem}" if where else problem)
+        super().__init__(problem, where)
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}" if self.where else self.problem
 
     def within(self, where: str) -> "InputError":
         """The same error seen from one level further out."""
@@ -70,8 +74,27 @@ class NotEnoughData(SimschedError):
     """
 
     def __init__(self, problem: str, needed: int) -> None:
+        self.problem = problem
         self.needed = needed
-        super().__init__(problem)
+        super().__init__(problem, needed)
+
+    def __str__(self) -> str:
+        return self.problem
+
+
+def raised(error: BaseException) -> str:
+    """A foreign error in one line: its kind, its words, and the line of code that raised it.
+
+    >>> try:
+    ...     1 // 0
+    ... except ZeroDivisionError as error:
+    ...     raised(error).split(" (")[0]
+    'ZeroDivisionError: integer division or modulo by zero'
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}{f': {words}' if words else ''}{where}"
 
 
 class SimschedWarning(UserWarning):

@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from simsched.core.errors import InputError, unknown
 from simsched.core.registry import Registry
 
-_EXPONENT = re.compile(r"^[+-]?[0-9]+[eE][+-]?[0-9]+$")
+_EXPONENT = re.compile(r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+$")
 Custom = Callable[[object], object]
 
 
@@ -42,7 +42,8 @@ class Plain:
             if made is not NotImplemented:
                 return made
         if hint in self._kinds:
-            return value if isinstance(value, hint) else self._by_kind(self._kinds[hint], value)
+            made = isinstance(value, hint) and not isinstance(value, type)
+            return value if made else self._by_kind(hint, self._kinds[hint], value)
         if isinstance(hint, type) and is_dataclass(hint):
             what = hint.__name__.removesuffix("Spec").lower()
             return value if isinstance(value, hint) else self._fields(hint, value, what)
@@ -67,10 +68,14 @@ class Plain:
             return [self.write(item) for item in value]
         return value.name if isinstance(value, Enum) else value
 
-    def _by_kind(self, registry: Registry[Any], value: object) -> Any:
+    def _by_kind(self, base: Any, registry: Registry[Any], value: object) -> Any:
         if not isinstance(value, Mapping):
-            listed = f"simsched list {registry.plural}"
-            raise InputError(f"got {shown(value)}, must be {{kind: …}} with its fields ({listed})")
+            plain = value is None or isinstance(value, (bool, int, float, str, list, tuple))
+            got = shown(value) if plain else f"an object of {type(value).__name__}, which does not fit"
+            if isinstance(value, type):
+                got = f"the class {value.__name__}"
+            must = f"{{kind: …}} with its fields (simsched list {registry.plural})"
+            raise InputError(f"got {got}, must be {must} or a {registry.what} object{registry.promise}")
         given = dict(value)
         kind = given.pop("kind", None)
         if not isinstance(kind, str):
@@ -79,6 +84,8 @@ class Plain:
             cls = registry[kind]
         except InputError as error:
             raise error.within("kind") from error
+        if not issubclass(cls, base):
+            raise InputError(f"{kind!r} does not fit as {registry.what}, must be a dataclass{registry.promise}", "kind")
         return self._fields(cls, given, f"{registry.what} {kind!r}")
 
     def _fields(self, cls: Any, value: object, what: str) -> Any:
@@ -125,7 +132,7 @@ class Plain:
         for option in rest:
             if isinstance(option, type) and type(value) is option:
                 return self.read(option, value)
-        if len(rest) > 1 and not isinstance(value, (int, float)):
+        if len(rest) > 1 and (isinstance(value, bool) or not isinstance(value, (int, float))):
             words = ["text" if option is str else "a number" for option in rest]
             raise InputError(f"got {shown(value)}, must be {' or '.join(dict.fromkeys(words))}")
         return self.read(rest[0], value)
@@ -158,7 +165,10 @@ def _scalar(hint: Any, value: object) -> Any:
 
 def _number(value: object, *, whole: bool) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        hint = " (YAML reads 1e-3 as text: write 1.0e-3)" if isinstance(value, str) and _EXPONENT.match(value) else ""
+        text = isinstance(value, str) and _EXPONENT.match(value)
+        hint = (
+            " (YAML reads it as text: write it without quotes, with a point and a sign: 1.0e-3, 1.0e+3)" if text else ""
+        )
         raise InputError(f"got {shown(value)}, must be a number{hint}")
     if not math.isfinite(value):
         raise InputError(f"got {value!r}, must be a finite number")

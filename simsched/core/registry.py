@@ -16,11 +16,13 @@ class Registry(Generic[T]):
     Args:
         what: the noun used in errors, such as "policy".
         plural: the noun of `simsched list PLURAL`.
+        promise: what a class must offer, in words that follow "a policy object", such as " with decide(…)".
     """
 
-    def __init__(self, what: str, plural: str) -> None:
+    def __init__(self, what: str, plural: str, promise: str = "") -> None:
         self.what = what
         self.plural = plural
+        self.promise = promise
         self._items: dict[str, type[T]] = {}
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
@@ -61,7 +63,8 @@ class Registry(Generic[T]):
         try:
             item: type[T] = getattr(importlib.import_module(module), attribute)
         except (ImportError, AttributeError, ValueError, TypeError) as error:
-            raise InputError(f"{self.what} {path!r} cannot be imported: {error}") from error
+            hint = "; it must lie in this folder or on PYTHONPATH" if isinstance(error, ModuleNotFoundError) else ""
+            raise InputError(f"{self.what} {path!r} cannot be imported: {error}{hint}") from error
         if not (isinstance(item, type) and is_dataclass(item)):
             raise InputError(f"{self.what} {path!r} is no dataclass: it must be one, frozen, with its fields typed")
         return item

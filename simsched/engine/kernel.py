@@ -91,8 +91,9 @@ class Kernel:
             self.now = next_ns  # type: ignore[assignment]
             step()
             next_ns = peek()
-            while self._restless and next_ns != self.now:
+            while next_ns != self.now and (self._restless or self._afterwards):
                 self._settle()
-                if self._afterwards:
-                    self._finish_instant()
                 next_ns = peek()
+                if self._afterwards and next_ns != self.now:
+                    self._finish_instant()
+                    next_ns = peek()

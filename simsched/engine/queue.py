@@ -54,8 +54,10 @@ class WaitingQueue(list[Request]):
         if not wanted:
             raise PolicyError(f"the policy of stage {stage!r} dispatched an empty batch: return Hold() instead")
         if len(set(wanted)) < len(wanted):
-            raise PolicyError(f"the policy of stage {stage!r} dispatched a request twice: {wanted}")
+            raise PolicyError(f"the policy of stage {stage!r} dispatched a request twice: {shown(wanted)}")
         strange = [number for number in wanted if number not in here]
         if strange:
-            raise PolicyError(f"the policy of stage {stage!r} dispatched requests that do not wait there: {strange}")
+            raise PolicyError(
+                f"the policy of stage {stage!r} dispatched requests that do not wait there: {shown(strange)}"
+            )
         return [here[number] for number in wanted]

@@ -33,31 +33,32 @@ class Fifo:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._free_at = 0
+        self.free_at = 0
         self.asked_ns = 0
 
     def enqueue(self, ns: int) -> None:
         """Behind all that was asked before."""
         self.asked_ns += ns
-        self._free_at = max(self._kernel.now, self._free_at) + ns
+        self.free_at = max(self._kernel.now, self.free_at) + ns
 
     def work(self, ns: int, call: Call, argument: Any) -> None:
         """Enqueue, and wait for it."""
         self.enqueue(ns)
-        self._kernel.at(self._free_at, call, argument)
+        self._kernel.at(self.free_at, call, argument)
 
     def sync(self, call: Call, argument: Any) -> bool:
         """Wait for what is there now."""
-        if self._free_at <= self._kernel.now:
+        if self.free_at <= self._kernel.now:
             return False
-        self._kernel.at(self._free_at, call, argument)
+        self._kernel.at(self.free_at, call, argument)
         return True
 
 
 class Uncontended:
-    """As many copies as users: work takes its own time; each user's stream is its own Fifo."""
+    """A copy of its own for each user: work takes its own time, behind what this user put on its stream."""
 
     def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
         self._after = kernel.after
         self._stream = Fifo(kernel)
         self._work_ns = 0
@@ -70,7 +71,8 @@ class Uncontended:
     def work(self, ns: int, call: Call, argument: Any) -> None:
         """Exactly `ns` from now."""
         self._work_ns += ns
-        self._after(ns, call, argument)
+        behind = self._stream.free_at - self._kernel.now
+        self._after(ns if behind <= 0 else behind + ns, call, argument)
 
     def enqueue(self, ns: int) -> None:
         """On this user's stream."""

@@ -85,18 +85,18 @@ class _Simulation:
                 kernel=self.kernel,
                 log=log,
                 sizes=self.sizes,
-                resources=self._resources(spec),
+                resources=[self._resources(spec, server) for server in range(spec.servers)],
                 draws_ns=self._draws_ns(spec),
                 attained_ns=attained_ns,
                 holding=self._holding(spec),
             )
         self.kernel.deciders = list(self.stages.values())
 
-    def _resources(self, spec: StageSpec) -> dict[str, Resource]:
-        """The program's names and what they mean for this stage."""
+    def _resources(self, spec: StageSpec, server: int) -> dict[str, Resource]:
+        """The program's names and what they mean for this server of the stage."""
         named: dict[str, Resource] = {**self.links, "cpu": make_resource("uncontended", self.kernel)}
         for gpu in self.devices:
-            named[gpu] = self._on_gpu(spec, gpu)
+            named[gpu] = self._on_gpu(spec, server, gpu)
         if spec.gpu is not None:
             named["gpu"] = named[spec.gpu]
         if spec.process is not None:
@@ -107,10 +107,11 @@ class _Simulation:
             raise InputError(f"uses {', '.join(sorted(strange))}; known here: {known}", f"stages.{spec.name}.program")
         return named
 
-    def _on_gpu(self, spec: StageSpec, gpu: str) -> Resource:
-        """What a stage works on: the whole GPU where that is one queue, else its process's stream.
+    def _on_gpu(self, spec: StageSpec, server: int, gpu: str) -> Resource:
+        """What a server works on: the whole GPU where that is one queue, else its process's stream.
 
-        A stage without a process that puts nothing on a stream runs each batch as a user of its own.
+        On a processor-sharing GPU a stage without a process that puts nothing on a stream runs each batch as a user of
+        its own; on an uncontended one every server does.
         """
         device = self.devices[gpu]
         key = (gpu, spec.process or spec.name)
@@ -118,7 +119,7 @@ class _Simulation:
             alone = spec.process is None and not spec.program.resources(Op.ENQUEUE, Op.SYNC)
             return device if alone else self._streams.setdefault(key, Stream(device))
         if self._sharing(gpu) == "uncontended":
-            return self._streams.setdefault(key, make_resource("uncontended", self.kernel))
+            return self._streams.setdefault((gpu, f"{spec.name}:{server}"), make_resource("uncontended", self.kernel))
         return device
 
     def _sharing(self, gpu: str) -> str:
@@ -126,7 +127,10 @@ class _Simulation:
 
     def _draws_ns(self, spec: StageSpec) -> Sequence[int] | None:
         """Service time of each request for a random cost, from the stage's own stream."""
-        cost = spec.program.random_cost
+        try:
+            cost = spec.program.random_cost
+        except InputError as error:
+            raise error.within(f"stages.{spec.name}") from error
         if cost is None:
             return None
         generator = stream(self.seed, f"service:{spec.name}", self.replication)

@@ -86,7 +86,7 @@ def read_samples(path: str | os.PathLike[str], *, stage: str | None = None) -> S
 
     Args:
         path: one row a measured batch; `total` (sum of sizes) and `peak_bytes` are read where they exist.
-        stage: keep the rows whose column `stage` has this name; None keeps all.
+        stage: keep the rows whose column `stage` has this name; None keeps all, of a file with one stage.
 
     Raises:
         InputError: the file is empty or cannot be read, a column is missing, a value is no positive number,
@@ -95,6 +95,9 @@ def read_samples(path: str | os.PathLike[str], *, stage: str | None = None) -> S
     table = _read(path)
     if stage is not None:
         table = _of_stage(path, table, stage)
+    elif "stage" in table and table["stage"].nunique() > 1:
+        names = ", ".join(sorted(map(str, table["stage"].unique())))
+        _refuse(path, f"has rows of several stages, name one (--stage): {names}")
     ms = next((name for name in _MS_COLUMNS if name in table), None)
     missing = [name for name in ("batch", "length") if name not in table]
     if ms is None:

@@ -121,9 +121,18 @@ class Program:
 
     @property
     def random_cost(self) -> Random | None:
-        """The random cost of a program that is nothing but one `work`; None for any other."""
+        """The random cost of a program that is nothing but one `work`; None where no cost is random.
+
+        Raises:
+            InputError: a random cost in any other program, where only its mean could be used.
+        """
+        random = [leaf for leaf in self.leaves() if isinstance(leaf.cost, Random)]
+        if not random:
+            return None
         only = self.ops[0] if len(self.ops) == 1 else None
-        return only.cost if isinstance(only, Work) and only.op == Op.WORK and isinstance(only.cost, Random) else None
+        if isinstance(only, Work) and only.op == Op.WORK and only.scale == 1 and isinstance(only.cost, Random):
+            return only.cost
+        raise InputError("a random cost must be the stage's whole cost, not scaled, not a part of a program", "program")
 
     @classmethod
     def of(cls, ops: Iterable[Work | Slices | Each]) -> "Program":

@@ -2,7 +2,7 @@
 
 from simsched.core import InputError, Policy, Registry
 
-POLICIES: Registry[Policy] = Registry("policy", "policies")
+POLICIES: Registry[Policy] = Registry("policy", "policies", " with decide(now, waiting, stage)")
 
 
 def check_max_batch(max_batch: int, name: str = "max_batch") -> None:

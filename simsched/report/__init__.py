@@ -8,6 +8,7 @@ from simsched.report.folder import (
     write_folder,
     write_predictions,
 )
+from simsched.report.histogram import run_histogram
 from simsched.report.tables import check_table, comparison_table, predictions_table, summary_table
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "comparison_table",
     "plain_predictions",
     "predictions_table",
+    "run_histogram",
     "summary_table",
     "to_json",
     "write_comparison",

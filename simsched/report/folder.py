@@ -1,21 +1,23 @@
 """The folder of a study: tables of its first run, its summary, its scenario; whole or not at all."""
 
 import json
+import math
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from simsched.core import InputError
-from simsched.run import save
+from simsched.run import TABLES, save
 from simsched.scenario import to_values, to_yaml
 from simsched.studies import Comparison, Prediction, Replications
 
-_MARKS = ("summary.json", "comparison.json", "predictions.json")  # what makes a folder ours to replace
+_STUDY = {"scenario.yaml", "summary.json", "run/meta.json", *(f"run/{table}.parquet" for table in TABLES)}
+_OTHERS = {"comparison.json", "predictions.json"}
 
 
 def check_folder(directory: Path) -> None:
@@ -24,15 +26,29 @@ def check_folder(directory: Path) -> None:
     Raises:
         InputError: not a folder, not ours to replace, or its parent is not there.
     """
+    if directory.is_symlink():
+        raise InputError("is a link: name the folder itself", str(directory))
+    if directory.resolve() == Path.cwd():
+        raise InputError("is the current folder: name one inside it", str(directory))
     if not directory.parent.is_dir():
         raise InputError("its parent is no folder: make it first", str(directory))
     if directory.exists() and not directory.is_dir():
         raise InputError("is a file: name a folder", str(directory))
-    held = sorted(item.name for item in directory.iterdir()) if directory.is_dir() else []
-    if held and not any(mark in held for mark in _MARKS):
-        raise InputError(f"holds {held[0]!r} and no run: name a new or empty folder", str(directory))
+    strange = _strange(directory)
+    if strange:
+        raise InputError(f"holds {strange!r}, which is no part of a run: name a new or empty folder", str(directory))
     if not os.access(directory if directory.is_dir() else directory.parent, os.W_OK):
         raise InputError("cannot be written: permission denied", str(directory))
+
+
+def _strange(directory: Path) -> str:
+    """A file in the folder that no study has, by its path; "" if there is none."""
+    for path in sorted(directory.rglob("*")) if directory.is_dir() else ():
+        parts = path.relative_to(directory).parts
+        inner = "/".join(parts[1:] if parts[0].isdigit() else parts)
+        if not path.is_dir() and inner not in _STUDY and "/".join(parts) not in _OTHERS:
+            return "/".join(parts)
+    return ""
 
 
 def write_folder(study: Replications, directory: Path) -> None:
@@ -68,7 +84,15 @@ def write_predictions(predictions: Sequence[Prediction], directory: Path) -> Non
 
 
 def plain_predictions(predictions: Sequence[Prediction]) -> dict[str, Any]:
-    """Phase → measured, predicted and errors as plain values."""
+    """Phase → measured, predicted and errors as plain values.
+
+    Raises:
+        InputError: two phases of one name.
+    """
+    names = [one.phase for one in predictions]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two phases are named {twice!r}: predict them in two calls, or rename a folder")
     return {
         one.phase: {
             "measured": one.measured.to_dict(),
@@ -82,36 +106,44 @@ def plain_predictions(predictions: Sequence[Prediction]) -> dict[str, Any]:
 def _fill(study: Replications, folder: Path) -> None:
     save(study.run, folder / "run")
     (folder / "summary.json").write_text(to_json(study.summary()), encoding="utf-8")
-    (folder / "scenario.yaml").write_text(to_yaml(_absolute(to_values(study.scenario))), encoding="utf-8")
+    (folder / "scenario.yaml").write_text(
+        to_yaml(to_values(replace(study.scenario, seed=study.seed))), encoding="utf-8"
+    )
 
 
 @contextmanager
 def _whole(directory: Path) -> Iterator[Path]:
     """A folder to fill, which takes the place of `directory` when all has gone well."""
     check_folder(directory)
-    partial = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+    beside = None
     try:
+        beside = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+        partial, older = beside / "new", beside / "older"
+        partial.mkdir()
         yield partial
-        partial.chmod(0o755)
         if directory.exists():
-            shutil.rmtree(directory)
-        partial.rename(directory)
+            directory.rename(older)
+        try:
+            partial.rename(directory)
+        except BaseException:
+            if older.exists():
+                older.rename(directory)
+            raise
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", str(directory)) from error
     finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _absolute(values: Any) -> Any:
-    """The same with every `file` absolute, so that the scenario can be run from where it was written."""
-    if isinstance(values, dict):
-        return {
-            name: str(Path(item).resolve()) if name == "file" and isinstance(item, str) else _absolute(item)
-            for name, item in values.items()
-        }
-    return [_absolute(item) for item in values] if isinstance(values, list) else values
+        if beside is not None:
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 def to_json(values: Any) -> str:
-    """JSON with a stable order and no NaN."""
-    return json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """JSON with a stable order; a number that is not finite is null."""
+    return json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(values: Any) -> Any:
+    if isinstance(values, dict):
+        return {name: _finite(item) for name, item in values.items()}
+    if isinstance(values, (list, tuple)):
+        return [_finite(item) for item in values]
+    return None if isinstance(values, float) and not math.isfinite(values) else values

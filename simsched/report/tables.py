@@ -31,6 +31,7 @@ def summary_table(summaries: Sequence[Summary]) -> RenderableType:
     table.add_column("")
     for summary in summaries:
         table.add_column(str(summary["name"]), justify="right")
+    table.add_row("requests (warm-up)", *(_requests(summary) for summary in summaries))
     for label, path in ROWS:
         table.add_row(label, *(cell(summary, path) for summary in summaries))
     table.add_row("queue share", *(percent(summary["queue_share"]) for summary in summaries))
@@ -58,9 +59,13 @@ _STAGE_ROWS: tuple[tuple[str, Callable[[Summary], str]], ...] = (
 
 
 def _title(summary: Summary) -> str:
-    runs, left_out = summary["replications"], summary["warmup"]["requests"]
-    words = f"{number(summary['requests'])} requests, {number(left_out)} of them warm-up"
-    return f"{words}; {runs} replications, ± is half a 95 % interval" if runs > 1 else words
+    runs = summary["replications"]
+    return f"{summary['name']}: one run" if runs == 1 else f"{runs} replications; ± is half a 95 % interval"
+
+
+def _requests(summary: Summary) -> str:
+    counts = summary["counts"]
+    return f"{number(counts['sent'])} ({number(counts['sent'] - counts['measured'])})"
 
 
 def cell(summary: Summary, path: str) -> str:

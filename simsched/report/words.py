@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+_WHOLE = 999.5  # from here on three digits are a whole number
+
 
 def number(value: float | None, unit: str = "") -> str:
     """Three significant digits; "–" for none.
@@ -15,8 +17,8 @@ def number(value: float | None, unit: str = "") -> str:
         return "–"
     if value == 0 or isinstance(value, int):
         return f"{value:,.0f}{unit}"
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
-    return text + unit
+    text = f"{value:,.0f}" if abs(value) >= _WHOLE else f"{value:#.3g}".rstrip(".")
+    return text.replace("-", "−", 1) + unit if value < 0 else text + unit
 
 
 def percent(share: float | None) -> str:
@@ -48,7 +50,7 @@ def with_interval(value: float | None, interval: Mapping[str, Any] | None, refus
     '–, needs 3,688'
     """
     if value is None:
-        need = re.search(r"needs ([\d,]+\d)", refused)
+        need = re.search(r"needs ([\d,]*\d)", refused)
         return f"–, needs {need.group(1)}" if need else "–"
     if interval is None or interval.get("low") is None:
         return number(value)

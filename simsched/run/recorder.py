@@ -63,6 +63,10 @@ class StageLog:
         """The batch ended, and its server is free unless `free` says later."""
         self.end[batch] = self.release[batch] = at_ns
 
+    def block(self, batch: int) -> None:
+        """The server of an ended batch is blocked: its members have no place to go."""
+        self.release[batch] = NEVER
+
     def free(self, batch: int, at_ns: int) -> None:
         """The server of an ended batch is free only now: it was blocked."""
         self.release[batch] = at_ns

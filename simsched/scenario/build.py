@@ -55,24 +55,34 @@ def _bytes(value: object) -> int | None:
 
 
 def _plain_warmup(scenario: Scenario) -> dict[str, Any]:
-    return {key: value for key, value in asdict(scenario.workload.warmup).items() if value is not None}
+    said = {key: value for key, value in asdict(scenario.workload.warmup).items() if value is not None}
+    return said or {"requests": 0}
 
 
 def _check_workload(scenario: Scenario) -> None:
     load = scenario.workload
+    counts = {field: _available(getattr(load, field), f"workload.{field}") for field in ("arrivals", "sizes")}
     try:
         count = load.count()
     except InputError as error:
         raise error.within("workload") from error
-    for part in (load.arrivals, load.sizes):
-        known = part.available() if hasattr(part, "available") else count
-        if known < count:
-            field = "arrivals" if part is load.arrivals else "sizes"
-            raise InputError(f"has {known} requests, the workload asks for {count}", f"workload.{field}")
+    for field, known in counts.items():
+        if known is not None and known < count:
+            file = getattr(getattr(load, field), "file", "")
+            problem = f"has {known} requests, the workload asks for {count}"
+            raise InputError(f"{file}: {problem}" if file else problem, f"workload.{field}")
     left_out = load.warmup.requests or 0
     if left_out >= count:
         problem = f"got {left_out}, must be below the number of requests ({count}): nothing would be measured"
         raise InputError(problem, "workload.warmup.requests")
+
+
+def _available(part: object, where: str) -> int | None:
+    """Requests that a trace or a list holds; None for what is drawn."""
+    try:
+        return part.available() if hasattr(part, "available") else None
+    except InputError as error:
+        raise error.within(where) from error
 
 
 def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
@@ -92,9 +102,8 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
         raise unknown("resource", resource, known, "program")
     for resource in sorted(program.resources(Op.ENQUEUE, Op.SYNC) - {"gpu", *scenario.gpus}):
         raise InputError(f"puts work on the stream of {resource!r}, only a GPU has one: use work", "program")
-    if program.random_cost is None and any(isinstance(leaf.cost, Random) for leaf in program.leaves()):
-        raise InputError("a random cost must be the stage's whole cost, not a part of its program", "program")
-    if not callable(getattr(stage.policy, "decide", None)):
+    program.random_cost  # noqa: B018 - refuses a random cost anywhere but alone
+    if isinstance(stage.policy, type) or not callable(getattr(stage.policy, "decide", None)):
         raise InputError(f"got {type(stage.policy).__name__}, which has no decide(now, waiting, stage)", "policy")
     return StageSpec(
         name=name,

@@ -80,7 +80,7 @@ def _in_order(before: Mapping[str, Names]) -> Names:
     try:
         TopologicalSorter(before).prepare()
     except CycleError as error:
-        cycle = " → ".join(reversed(error.args[1]))
+        cycle = " → ".join(error.args[1])
         raise InputError(f"{cycle} is a cycle: a request passes each stage once", "pipeline") from error
     first = [name for name in before if not before[name]]
     if len(first) != 1:

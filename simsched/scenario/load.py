@@ -48,8 +48,8 @@ def scenario_of(values: Mapping[str, Any]) -> Scenario:
 
 
 def to_values(scenario: Scenario) -> dict[str, Any]:
-    """The scenario as plain values with every default filled in: what `simsched show` prints."""
-    values: dict[str, Any] = PLAIN.write(scenario)
+    """The scenario as plain values with every default filled in, files with their whole path."""
+    values: dict[str, Any] = _resolved(PLAIN.write(scenario), Path.cwd())
     return values
 
 
@@ -85,7 +85,7 @@ def _resolved(values: Any, folder: Path) -> Any:
     """The same with every relative `file` made relative to the scenario's folder."""
     if isinstance(values, Mapping):
         return {
-            name: str(folder / item) if name == "file" and isinstance(item, str) else _resolved(item, folder)
+            str(name): str(folder / item) if name == "file" and isinstance(item, str) else _resolved(item, folder)
             for name, item in values.items()
         }
     return [_resolved(item, folder) for item in values] if isinstance(values, list) else values
@@ -109,4 +109,7 @@ def _put(values: Any, names: Sequence[str], value: Any, path: str, group: str = 
     first, *rest = names
     if rest and group in NAMED and first not in values:
         raise unknown(NAMED[group], first, map(str, values), f"--set {path}")
-    return {**values, first: _put(values.get(first, {}), rest, value, path, first) if rest else value}
+    return {
+        **values,
+        first: _put({} if values.get(first) is None else values[first], rest, value, path, first) if rest else value,
+    }

@@ -31,10 +31,10 @@ def run_scenario(
     """
     base = scenario.seed if seed is None else seed
     for name, value in (("seed", base), ("replication", replication)):
-        if value < 0:
-            raise InputError(f"got {value}, must be at least 0", name)
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+            raise InputError(f"got {value!r}, must be a whole number, at least 0", name)
     model = build(scenario)
-    run = simulate(model, seed=base, replication=replication, progress=progress)
+    run = simulate(model, seed=int(base), replication=int(replication), progress=progress)
     meta: dict[str, Any] = {**run.meta, "scenario": to_values(scenario), "warnings": out_of_range(model, run)}
     return Run(run.requests, run.visits, run.batches, run.memory, run.incidents, meta)
 

@@ -1,19 +1,27 @@
-"""From a Scenario to many Runs and a verdict: replications, comparison, the analytic check."""
+"""From a Scenario to many Runs and a verdict: replications, comparison, a grid to explore, the analytic check."""
 
 from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check, largest_batch
 from simsched.studies.compare import Comparison, compare
+from simsched.studies.explore import Capacity, Exploration, Point, explore
+from simsched.studies.grid import Grid, grid
 from simsched.studies.recorded import Prediction, median_errors, predict, recorded_workload
 from simsched.studies.replicate import Replications, replicate, summarize
 
 __all__ = [
+    "Capacity",
     "Check",
     "Comparison",
+    "Exploration",
+    "Grid",
+    "Point",
     "Prediction",
     "Replications",
     "ResourceCheck",
     "StageCheck",
     "check",
     "compare",
+    "explore",
+    "grid",
     "largest_batch",
     "median_errors",
     "predict",

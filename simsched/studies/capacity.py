@@ -15,7 +15,7 @@ from simsched.theory import BatchStage, best_batch, knee_batch, throughput_bound
 from simsched.workload import Closed
 
 _DRAWS = 4096  # sizes drawn for the mean time of a batch of mixed sizes
-_GROUPS = 64  # batches averaged for it, at most
+_GROUPS = 64  # batches averaged for it, at most; more of small ones, until a quarter of the draws is used
 _QUEUE = 1024  # waiting requests shown to a policy to see its largest batch
 
 
@@ -130,7 +130,8 @@ class _BatchLaw:
         """Batches of `count` sizes, as they come or sorted by size; at most _GROUPS of them, evenly spread."""
         whole = max(1, len(self._sizes) // count)
         sizes = np.resize(np.sort(self._sizes) if by_size else self._sizes, whole * count).reshape(whole, count)
-        spread = np.unique(np.linspace(0, whole - 1, min(whole, _GROUPS)).round().astype(int))
+        most = max(_GROUPS, _DRAWS // 4 // count)
+        spread = np.unique(np.linspace(0, whole - 1, min(whole, most)).round().astype(int))
         groups: list[list[float]] = sizes[spread].tolist()
         return groups
 
@@ -142,7 +143,12 @@ class _BatchLaw:
 
     def _mean_ms(self, groups: list[list[float]]) -> float:
         one = self.spec.program.isolated_ms
-        return float(np.mean([one(Batch.of(group), group) for group in groups]))
+        known: dict[tuple[float, ...], float] = {}  # where few sizes exist, few batches differ
+        for group in groups:
+            key = tuple(sorted(group))
+            if key not in known:
+                known[key] = one(Batch.of(group), group)
+        return float(np.mean([known[tuple(sorted(group))] for group in groups]))
 
     def demands_ms(self, count: int, *, by_size: bool = False) -> dict[str, float]:
         """What a request in batches of this count asks of each resource."""

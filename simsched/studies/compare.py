@@ -49,7 +49,7 @@ def compare(
     names = [scenario.name for scenario in scenarios]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"two scenarios are named {twice!r}: rename one (name: in its file, or --set)", "name")
+        raise InputError(f"two scenarios are named {twice!r}: rename one (name: in its file)", "name")
     base = scenarios[0].seed if seed is None else seed
     found = {}
     for place, scenario in enumerate(scenarios):

@@ -1,9 +1,7 @@
 """A scenario simulated several times, each time with other random numbers, and what the runs say together."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Any
 
 from simsched.analysis import Metrics, measured, metrics
@@ -11,6 +9,7 @@ from simsched.core import InputError, NotEnoughData, Origin
 from simsched.run import Run
 from simsched.scenario import Scenario, origin, run_scenario
 from simsched.stats import Interval, batch_means, mean_interval
+from simsched.studies.workers import in_workers
 
 Progress = Callable[[float], None]
 """Called with the finished share of the whole study, 0 to 1."""
@@ -156,16 +155,10 @@ def _in_parallel(
 ) -> list[Metrics]:
     """The metrics of these replications; the result does not depend on the number of workers."""
     found = []
-    with ProcessPoolExecutor(min(jobs, len(numbers)), mp_context=get_context("spawn")) as pool:
-        tasks = [pool.submit(_one, scenario, seed, number) for number in numbers]
-        try:
-            for place, task in enumerate(tasks):
-                found.append(task.result())
-                if progress is not None:
-                    progress((place + 2) / (len(numbers) + 1))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    for place, one in enumerate(in_workers(_one, [(scenario, seed, number) for number in numbers], jobs)):
+        found.append(one)
+        if progress is not None:
+            progress((place + 2) / (len(numbers) + 1))
     return found
 
 
@@ -185,7 +178,7 @@ def _mean_of(parts: Sequence[Any]) -> Any:
     first = parts[0]
     if isinstance(first, dict):
         names = list(dict.fromkeys(name for part in parts for name in part))
-        return {name: _mean_of([part.get(name, _zero(parts, name)) for part in parts]) for name in names}
+        return {name: _mean_of(_having(parts, name)) for name in names}
     if any(part is None for part in parts):
         return None
     if isinstance(first, str):
@@ -195,12 +188,11 @@ def _mean_of(parts: Sequence[Any]) -> Any:
     return sum(parts) / len(parts)
 
 
-def _zero(parts: Sequence[dict[str, Any]], name: str) -> Any:
-    """What a replication without this entry counts as: a text as it is, a count as 0, a group as its empty self."""
-    found = next(part[name] for part in parts if name in part)
-    if isinstance(found, str):
-        return found
-    return {} if isinstance(found, dict) else 0
+def _having(parts: Sequence[dict[str, Any]], name: str) -> list[Any]:
+    """This entry of every part; a count that is missing is 0, a group or text (a class, a reason) is left out."""
+    found = [part[name] for part in parts if name in part]
+    missing = 0 if isinstance(found[0], (dict, str)) or found[0] is None else len(parts) - len(found)
+    return found + [0] * missing
 
 
 def _why(parts: Sequence[dict[str, Any]], path: str) -> str:

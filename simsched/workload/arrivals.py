@@ -41,10 +41,20 @@ def _positive(value: float, name: str) -> None:
         raise InputError(f"got {value}, must be a finite number above 0", name)
 
 
+_LEAST_RPS = 0.001
+_LONGEST_S = 1e9  # 32 years; int64 nanoseconds count 292, and gaps vary
+
+
 def _check_length(n: int, rate_rps: float) -> None:
-    """Refuse a load that lasts longer than int64 nanoseconds can count, with room for the tail of its gaps."""
-    if n / rate_rps > _LONGEST_S:
-        raise InputError(f"got {rate_rps:g}: {n} requests would last over {_LONGEST_S / 3.15e7:.0f} years", "rate_rps")
+    if n > rate_rps * _LONGEST_S:
+        raise InputError(
+            f"got {rate_rps:g}: {n:,} requests last over 32 years, too long to count: raise it", "rate_rps"
+        )
+
+
+def _check_rate(rate_rps: float) -> None:
+    if not _LEAST_RPS <= rate_rps < float("inf"):
+        raise InputError(f"got {rate_rps:g}, must be a finite number, at least {_LEAST_RPS:g}", "rate_rps")
 
 
 @THINKS.register("exponential")
@@ -116,7 +126,7 @@ class Poisson(Arrivals):
     rate_rps: float
 
     def __post_init__(self) -> None:
-        _positive(self.rate_rps, "rate_rps")
+        _check_rate(self.rate_rps)
 
     def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
         """Sums of exponential gaps."""
@@ -134,7 +144,7 @@ class Deterministic(Arrivals):
     rate_rps: float
 
     def __post_init__(self) -> None:
-        _positive(self.rate_rps, "rate_rps")
+        _check_rate(self.rate_rps)
 
     def due_ns(self, n: int, generator: np.random.Generator) -> IntArray:
         """Multiples of the gap, each rounded on its own so that no drift adds up."""
@@ -205,5 +215,4 @@ class ListedArrivals(Arrivals):
         return len(self.due_s)
 
 
-_LONGEST_S = 1e9
 _UNITS = {"s": NS_PER_S, "ms": ns_from_ms(1), "us": 1000, "ns": 1}

@@ -14,6 +14,9 @@ from simsched.workload.trace import FloatArray
 IntArray = npt.NDArray[np.int64]
 
 
+MOST_REQUESTS = 100_000_000  # about 20 GB of tables
+
+
 @dataclass(frozen=True, kw_only=True)
 class Workload:
     """What is sent.
@@ -33,8 +36,9 @@ class Workload:
     client_ms: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.requests is not None and self.requests < 1:
-            raise InputError(f"got {self.requests}, must be at least 1", "requests")
+        asked = 1 if self.requests is None else self.requests
+        if not isinstance(asked, (int, np.integer)) or not 1 <= asked <= MOST_REQUESTS:
+            raise InputError(f"got {asked:,}, must be a whole number from 1 to {MOST_REQUESTS:,}", "requests")
         if not 0 <= self.client_ms < float("inf"):
             raise InputError(f"got {self.client_ms}, must be a finite number, at least 0", "client_ms")
 

@@ -111,7 +111,7 @@ class Mixture(Sizes):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise InputError(
-                f"{twice!r} stands twice: classes need different names", "names" if self.names else "values"
+                f"{twice!r} stands twice: give the classes different names", "names" if self.names else "values"
             )
         if min(self.shares) < 0 or not 0 < sum(self.shares) < float("inf"):
             raise InputError(f"got {list(self.shares)}, must be at least 0 and not all 0", "shares")

@@ -19,15 +19,16 @@ class Lognormal(Sizes):
 
     mu: float = 2.5
     sigma: float = 0.8
-    low: float = 1.0
-    high: float = 100.0
+    low: int = 1
+    high: int = 100
 
     def __post_init__(self) -> None:
-        if not 1 <= self.low < float("inf"):
-            raise InputError(f"got {self.low}, must be at least 1: sizes are whole numbers", "low")
-        check_size(self.high, "high")
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise InputError(f"got {value}, must be a whole number, at least 1", name)
         if not -700 < self.mu < 700:
-            raise InputError(f"got {self.mu}, must be a number whose exponential can be counted", "mu")
+            raise InputError(f"got {self.mu}, must be between -700 and 700", "mu")
         if self.high < self.low:
             raise InputError(f"got {self.high}, must be at least low ({self.low})", "high")
         if not 0 <= self.sigma < float("inf"):
@@ -49,7 +50,7 @@ class Lognormal(Sizes):
 
     def largest(self) -> float:
         """The upper bound."""
-        return float(np.floor(self.high))
+        return float(self.high)
 
 
 @SIZES.register("exponential")

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from simsched.core import InputError
+from simsched.core import InputError, shown
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def read_column(file: str, column: str) -> FloatArray:
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         got = table[column].iloc[int(bad[0])]
-        problem = "is empty" if pd.isna(got) else f"got {got!s}"
+        problem = "is empty" if pd.isna(got) else f"got {shown(str(got))}"
         raise InputError(f"{path}: row {int(bad[0])}, column {column!r}: {problem}, must be a finite number")
     if not len(values):
         raise InputError(f"{path}: has no rows")

@@ -10,7 +10,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-from simsched.core import Batch, Dispatch, Hold, PolicyError, Request, ns_from_ms, shown
+import numpy as np
+
+from simsched.core import Batch, Dispatch, Hold, PolicyError, Request, ns_from_ms, raised, shown
 from simsched.engine.holding import Holding
 from simsched.engine.kernel import Kernel
 from simsched.engine.model import StageSpec
@@ -48,7 +50,7 @@ class GatedStage:
         kernel: the clock.
         log: where its facts go.
         sizes: true size of each request, workload's unit; unknown to the policy.
-        resources: by the names that the program uses.
+        resources: for each server, by the names that the program uses.
         draws_ns: service time of each request for a random cost; None for a curve.
         attained_ns: service of each request so far, shared by all stages of a graph with joins; None in a chain,
             where the requests carry it.
@@ -62,7 +64,7 @@ class GatedStage:
         kernel: Kernel,
         log: StageLog,
         sizes: Sequence[float],
-        resources: dict[str, Resource],
+        resources: Sequence[dict[str, Resource]],
         draws_ns: Sequence[int] | None,
         attained_ns: list[int] | None,
         holding: Holding | None,
@@ -91,7 +93,7 @@ class GatedStage:
         ops = spec.program.ops
         one = ops[0] if len(ops) == 1 else None
         self._one = one if isinstance(one, Work) and one.op == Op.WORK and one.scale == 1 else None
-        self._work = resources[self._one.on].work if self._one is not None else None
+        self._work = [named[self._one.on].work for named in resources] if self._one is not None else []
 
     # entering ---------------------------------------------------------------------------------------------------
 
@@ -136,7 +138,7 @@ class GatedStage:
         complete = self._complete([request]) if self._joins else [request]
         if not complete:
             accepted(argument)
-        elif self.has_room(request):
+        elif not self._blocked and self.has_room(request):
             self._enter(self._entered(complete, served_ns))
             accepted(argument)
         else:
@@ -207,11 +209,16 @@ class GatedStage:
         if self._blocked or self._door:
             self._let_in()
         while self._free and self.queue:
-            decision = self.spec.policy.decide(self._kernel.now, self.queue, self._view)
+            try:
+                decision = self.spec.policy.decide(self._kernel.now, self.queue, self._view)
+            except PolicyError:
+                raise
+            except Exception as error:
+                raise PolicyError(f"the policy of stage {self.name!r} raised {raised(error)}") from error
             if isinstance(decision, Dispatch):
-                self.memory = decision.memory
                 if not self._start(decision.requests):
                     break
+                self.memory = decision.memory
             elif isinstance(decision, Hold):
                 self.memory = decision.memory
                 if decision.until is not None:
@@ -225,9 +232,10 @@ class GatedStage:
 
     def _wake_at(self, until_ns: int) -> None:
         now = self._kernel.now
-        if type(until_ns) is not int or until_ns <= now:
+        if isinstance(until_ns, bool) or not isinstance(until_ns, (int, np.integer)) or until_ns <= now:
             got = f"holds until {shown(until_ns)} at {now} ns"
             raise PolicyError(f"the policy of stage {self.name!r} {got}: it must be a later time, in whole ns")
+        until_ns = int(until_ns)
         if until_ns != self._wake_ns:
             self._wake_ns = until_ns
             self._kernel.at(until_ns, self._woken, until_ns)
@@ -252,13 +260,13 @@ class GatedStage:
         server = self._free.pop()
         self._wake_ns = None
         batch = Running(requests, self._log.begin(ids, server, now), server, now, activation)
-        if self._draws_ns is not None and self._work is not None:
-            self._work(self._draws_ns[ids[0]], self._finish, batch)
+        if self._draws_ns is not None:
+            self._work[server](self._draws_ns[ids[0]], self._finish, batch)
             return True
         sizes, scale = list(map(self._size_of, ids)), self.spec.scale
         shape: Batch = _new(Batch, (len(ids), sum(sizes) * scale, max(sizes) * scale))
-        if self._work is not None and self._one is not None:
-            self._work(ns_from_ms(self._one.cost.ms(shape)), self._finish, batch)
+        if self._one is not None:
+            self._work[server](ns_from_ms(self._one.cost.ms(shape)), self._finish, batch)
         else:
             batch.steps = self.spec.program.steps(shape, [size * scale for size in sizes])
             self._go_on(batch)
@@ -266,8 +274,9 @@ class GatedStage:
 
     def _go_on(self, batch: Running) -> None:
         """The batch's thread: on to the first step that has to wait."""
+        resources = self._resources[batch.server]
         for op, name, ns in batch.steps:
-            resource = self._resources[name]
+            resource = resources[name]
             if op == Op.WORK:
                 resource.work(ns, self._go_on, batch)
                 return
@@ -288,6 +297,8 @@ class GatedStage:
                 self._attained_ns[request.id] += served_ns
         if self.outlet.send(batch.requests, served_ns, self._unblocked, batch):
             self._freed(batch)
+        elif batch.server not in self._free:
+            self._log.block(batch.number)
 
     def _unblocked(self, batch: Running) -> None:
         """All members have found a place."""

@@ -12,7 +12,8 @@ from simsched.run import Run
 
 Figure = dict[str, Any]
 
-STAGES = ("#2563eb", "#d97706", "#059669", "#9333ea", "#dc2626", "#0891b2", "#65a30d", "#be185d")
+# Any two differ by at least 16 (CIELAB) also to a colour-blind eye (three kinds, Machado et al. 2009, severity 1).
+STAGES = ("#2563eb", "#d97706", "#059669", "#c084fc", "#dc2626", "#701a75", "#7f1d1d", "#134e4a")
 NEUTRAL, ALL = "#94a3b8", "#0f172a"
 
 

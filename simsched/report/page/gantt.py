@@ -38,7 +38,7 @@ def gantt(run: Run) -> Gantt:
         middle = int(np.searchsorted(table["start_ns"].to_numpy(), (arrival + end) // 2))
         first = min(max(0, middle - MOST_BATCHES // 2), total - MOST_BATCHES)
         table = table.iloc[first : first + MOST_BATCHES]
-    entries = _entries(run, table["batch"].to_numpy())
+    entries = batch_entries(run, table["batch"].to_numpy())
     shown = f"{len(table):,} of {total:,} batches" if total > len(table) else f"All {total:,} batches"
     note = f"{shown}; yellow is the stretch of the slowest request ({slowest:,}, {(end - arrival) / 1e9:.3f} s)"
     return Gantt(_figure(run, entries, arrival, end), entries, note)
@@ -51,8 +51,13 @@ def _slowest(run: Run) -> tuple[int, int, int]:
     return int(run.requests["request"].iloc[row]), int(columns.arrival[row]), int(columns.end[row])
 
 
-def _entries(run: Run, shown: IntArray) -> list[dict[str, Any]]:
-    """One entry a batch, by stage and start."""
+def batch_entries(run: Run, shown: IntArray) -> list[dict[str, Any]]:
+    """What is shown of these batches: one entry each, by stage and start, seconds.
+
+    Args:
+        run: any Run.
+        shown: their numbers.
+    """
     visits = run.visits[run.visits["batch"].isin(shown)]
     batch, request, enter = (visits[name].to_numpy() for name in ("batch", "request", "enter_ns"))
     order = np.argsort(batch, kind="stable")

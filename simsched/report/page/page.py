@@ -1,18 +1,12 @@
 """One self-contained HTML file: numbers, figures, the scenario, where everything comes from."""
 
-import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from plotly.offline import get_plotlyjs
-
-from simsched.core import InputError, format_bytes
+from simsched.core import format_bytes
+from simsched.report.files import check_file, whole_file
 from simsched.report.page.against import by_stage, differences_figure, errors_figure
 from simsched.report.page.charts import (
     Figure,
@@ -24,6 +18,7 @@ from simsched.report.page.charts import (
     where_time_goes,
 )
 from simsched.report.page.gantt import gantt
+from simsched.report.page.inlined import page_text
 from simsched.report.page.material import Material, Shown
 from simsched.report.tables import ROWS, cell
 from simsched.report.words import number, percent, signed_percent
@@ -54,31 +49,22 @@ def write_page(material: Material, out: Path, title: str = "simsched report") ->
     Raises:
         InputError: the file cannot be written.
     """
+    check_file(out, "report.html")
     text = render(material, title)
-    if not out.parent.is_dir():
-        raise InputError("its folder is not there: make it first", str(out))
-    if out.is_dir():
-        raise InputError("is a folder: name a file such as report.html", str(out))
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(out)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", str(out)) from error
+    with whole_file(out) as file:
+        file.write(text.encode("utf-8"))
 
 
 def render(material: Material, title: str) -> str:
     """The page as text."""
-    environment = Environment(
-        loader=PackageLoader("simsched.report.page", "assets"), autoescape=True, undefined=StrictUndefined
-    )
     sections = [_section(place, shown) for place, shown in enumerate(material.runs)]
     together = _together(material)
     plots = [*together, *(plot for section in sections for plot in section["plots"])]
-    assets = files("simsched.report.page") / "assets"
-    return environment.get_template("page.html.j2").render(
+    return page_text(
+        "page.html.j2",
+        data={plot.id: {"figure": plot.figure, "batches": plot.batches} for plot in plots},
+        styles=["page.css"],
+        scripts=["plot.js", "page.js"],
         title=title,
         sections=sections,
         together=together,
@@ -87,16 +73,7 @@ def render(material: Material, title: str) -> str:
         predictions=_predictions(material.predictions),
         by_stage=by_stage(material.predictions),
         warnings=material.warnings,
-        data=_script({plot.id: {"figure": plot.figure, "batches": plot.batches} for plot in plots}),
-        style=(assets / "page.css").read_text(encoding="utf-8"),
-        script=(assets / "page.js").read_text(encoding="utf-8"),
-        plotly=get_plotlyjs().replace("</script", "<\\/script"),
     )
-
-
-def _script(values: Any) -> str:
-    """JSON that may stand inside a script element."""
-    return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _section(place: int, shown: Shown) -> dict[str, Any]:

@@ -1,16 +1,9 @@
-"use strict";
 // Draws the figures of the page and lets batches be chosen, moved and zoomed by mouse or keyboard.
 const plots = JSON.parse(document.getElementById("data").textContent);
-const narrow = window.matchMedia("(max-width: 600px)").matches;
 
 function draw(id) {
   const { figure } = plots[id];
-  const layout = { ...figure.layout, autosize: true };
-  if (narrow) {
-    layout.margin = { ...layout.margin, l: 8, r: 8 };
-    layout.font = { ...layout.font, size: 11 };
-  }
-  return Plotly.newPlot(id, figure.data, layout, { responsive: true, displaylogo: false, displayModeBar: narrow ? false : "hover", modeBarButtonsToRemove: ["lasso2d", "select2d"] });
+  return Plotly.newPlot(id, figure.data, fitted(figure.layout), CONFIG);
 }
 
 // Draw what is seen first; the rest when it comes near.

@@ -1,0 +1,236 @@
+"""Laws of any simulated Run, each a function of what was drawn and its Run; `LAWS` lists them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import groupby, pairwise
+
+from laws.checks_of_resources import RESOURCE_LAWS
+from laws.models import WORK_CONSERVING, Drawn
+
+from simsched.analysis import little
+from simsched.core import NS_PER_MS
+from simsched.policies import POLICIES
+from simsched.run import NEVER, STATUS, Run, step
+
+Law = Callable[[Drawn, Run], None]
+FOR_EVER = 1 << 62
+
+
+def stages_before(drawn: Drawn, name: str) -> list[str]:
+    """Stages that send to this one."""
+    return [other for other, stage in drawn.scenario.stages.items() if name in (stage.next or ())]
+
+
+def visit_times(run: Run) -> dict[tuple[int, str], tuple[int, int, int]]:
+    """Enter, start and end by request and stage."""
+    seen = run.visits
+    keys = zip(seen["request"], seen["stage"], strict=True)
+    return dict(zip(keys, zip(seen["enter_ns"], seen["start_ns"], seen["end_ns"], strict=True), strict=True))
+
+
+def conserved(drawn: Drawn, run: Run) -> None:
+    """Sent = done + refused + failed + unfinished; a stage is visited at most once, by the done every stage."""
+    status = dict(zip(run.requests["request"], run.requests["status"], strict=True))
+    count = Counter(status.values())
+    assert sum(count[name] for name in STATUS) == len(run.requests)
+    assert len(run.requests) == drawn.scenario.workload.count() or count["unfinished"]
+    seen = visit_times(run)
+    assert len(seen) == len(run.visits), "a stage was visited twice"
+    assert {request for request, _ in seen} <= set(status)
+    for request, fate in status.items():
+        complete = [name for name in run.stages if NEVER not in seen.get((request, name), (NEVER,))]
+        if fate == "done":
+            assert complete == run.stages
+        else:
+            assert len(complete) < len(run.stages)
+        if fate == "refused":
+            assert not any((request, name) in seen for name in run.stages)
+
+
+def in_order(drawn: Drawn, run: Run) -> None:
+    """Enter ≤ start ≤ end; a stage is entered after the ends of all before it; the answer comes after the last."""
+    seen = visit_times(run)
+    sent = dict(zip(run.requests["request"], run.requests["arrival_ns"], strict=True))
+    answered = dict(zip(run.requests["request"], run.requests["end_ns"], strict=True))
+    way_ns = drawn.scenario.workload.client_ms * NS_PER_MS // 2
+    for (request, name), (enter, start, end) in seen.items():
+        assert enter != NEVER
+        assert start == NEVER or enter <= start
+        assert end == NEVER or (start != NEVER and start <= end)
+        for before in stages_before(drawn, name):
+            assert NEVER != seen[request, before][2] <= enter
+        if not stages_before(drawn, name):
+            assert enter >= sent[request] + way_ns
+        if answered[request] != NEVER:
+            assert answered[request] >= end + way_ns
+
+
+def batches_agree_with_visits(drawn: Drawn, run: Run) -> None:
+    """A batch starts and ends for all its members at once; its count, total and longest are theirs."""
+    size = dict(zip(run.requests["request"], run.requests["size"], strict=True))
+    members: dict[int, list[tuple[int, ...]]] = {}
+    for row in run.visits.itertuples():
+        if row.batch != NEVER:
+            members.setdefault(row.batch, []).append((row.request, row.stage, row.start_ns, row.end_ns))
+    assert sorted(members) == list(range(len(run.batches)))
+    for row in run.batches.itertuples():
+        mine = members[row.batch]
+        assert {one[1:] for one in mine} == {(row.stage, row.start_ns, row.end_ns)}
+        own = [size[one[0]] for one in mine]
+        assert (row.count, row.total, row.longest) == (len(own), sum(own), max(own))
+
+
+def one_batch_a_server(drawn: Drawn, run: Run) -> None:
+    """A server starts a batch only after it has released the one before."""
+    for name, stage in drawn.scenario.stages.items():
+        rows = run.batches_of(name)
+        assert set(rows["server"]) <= set(range(stage.servers))
+        for _, mine in rows.groupby("server"):
+            spans = sorted(zip(mine["start_ns"], mine["release_ns"].replace(NEVER, FOR_EVER), strict=True))
+            for (_, release), (start, _) in pairwise(spans):
+                assert release <= start, f"{name} runs two batches on one server at {start} ns"
+
+
+def no_batch_too_large(drawn: Drawn, run: Run) -> None:
+    """No batch is larger than its policy's limit."""
+    for name, stage in drawn.scenario.stages.items():
+        limit = getattr(stage.policy, "max_batch", getattr(stage.policy, "batch", None))
+        assert limit is None or run.batches_of(name)["count"].max() <= limit or not len(run.batches_of(name))
+
+
+def _idle_beside_waiting(drawn: Drawn, run: Run, name: str) -> Iterator[tuple[int, int]]:
+    """Spans of positive time in which a server is free and a request waits."""
+    visits, batches = run.visits_of(name), run.batches_of(name)
+    changes: Counter[int] = Counter()
+    waits: Counter[int] = Counter()
+    for enter, start in zip(visits["enter_ns"], visits["start_ns"], strict=True):
+        waits[enter] += 1
+        waits[FOR_EVER if start == NEVER else start] -= 1
+    for start, release in zip(batches["start_ns"], batches["release_ns"], strict=True):
+        changes[start] += 1
+        changes[FOR_EVER if release == NEVER else release] -= 1
+    waiting = busy = 0
+    for now, then in pairwise(sorted({*changes, *waits, FOR_EVER})):
+        waiting, busy = waiting + waits[now], busy + changes[now]
+        if waiting and busy < drawn.scenario.stages[name].servers:
+            yield now, then
+
+
+def work_conserving(drawn: Drawn, run: Run) -> None:
+    """drain, shortest_first and longest_first never leave a server free beside waiting work (unless for memory)."""
+    for name, stage in drawn.scenario.stages.items():
+        greedy = isinstance(stage.policy, tuple(POLICIES[kind] for kind in WORK_CONSERVING))
+        if greedy and stage.memory is None:
+            assert list(_idle_beside_waiting(drawn, run, name)) == []
+
+
+def _settled(drawn: Drawn, run: Run, name: str) -> dict[int, tuple[int, int]]:
+    """Number waiting and number of servers taken, once each instant at which one of them changed has settled."""
+    visits, batches = run.visits_of(name), run.batches_of(name)
+    queue, running = (
+        dict(zip(*(column.tolist() for column in step(ups.to_numpy(), downs.to_numpy())), strict=True))
+        for ups, downs in (
+            (visits["enter_ns"], visits["start_ns"]),
+            (batches["start_ns"], batches["release_ns"]),
+        )
+    )
+    waiting, busy, found = 0, 0, {}
+    for now in sorted({*queue, *running}):
+        waiting, busy = queue.get(now, waiting), running.get(now, busy)
+        found[now] = (waiting, busy)
+    return found
+
+
+def places_kept(drawn: Drawn, run: Run) -> None:
+    """Once an instant has settled no more wait than the queue has places and the stage free servers."""
+    for name, stage in drawn.scenario.stages.items():
+        if stage.queue.limit is not None:
+            for now, (waiting, busy) in _settled(drawn, run, name).items():
+                assert waiting <= stage.queue.limit + stage.servers - busy, f"{name} at {now} ns"
+
+
+def refused_for_want_of_a_place(drawn: Drawn, run: Run) -> None:
+    """Who is refused for a place would find none once the instant has settled, whatever ended in it."""
+    entry = run.stages[0]
+    stage = drawn.scenario.stages[entry]
+    if stage.queue.limit is None or (stage.memory and drawn.scenario.gpus[stage.gpu].memory):
+        return
+    settled = _settled(drawn, run, entry)
+    for now in run.incidents.loc[run.incidents["kind"] == "refused", "time_ns"]:
+        waiting, busy = settled[max(time for time in settled if time <= now)]
+        assert waiting >= stage.queue.limit + stage.servers - busy, f"refused at {now} ns beside a free place"
+
+
+def blocked_in_order(drawn: Drawn, run: Run) -> None:
+    """Who ended earlier at the stage before enters no later: nobody passes those who are blocked."""
+    for name in run.stages:
+        before = stages_before(drawn, name)
+        if len(before) == 1:
+            ends = run.visits_of(before[0]).set_index("request")["end_ns"]
+            seen = sorted((int(ends[row.request]), row.enter_ns) for row in run.visits_of(name).itertuples())
+            latest = -1
+            for _, same in groupby(seen, key=lambda pair: pair[0]):
+                enters = [enter for _, enter in same]
+                assert latest <= min(enters), f"at {name}"
+                latest = max(enters)
+
+
+def refused_only_if_bounded(drawn: Drawn, run: Run) -> None:
+    """A request is refused by a bounded entry only, and each refusal is counted."""
+    refused = run.requests.loc[run.requests["status"] == "refused", "request"]
+    counted = run.incidents.loc[run.incidents["kind"] == "refused"]
+    assert sorted(counted["request"]) == sorted(refused)
+    entry = next(name for name in run.stages if not stages_before(drawn, name))
+    stage = drawn.scenario.stages[entry]
+    assert not len(refused) or stage.queue.limit is not None or stage.memory is not None
+    assert set(counted["stage"]) <= {entry}
+
+
+def littles_law(drawn: Drawn, run: Run) -> None:
+    """∫N dt = stays + edge in integers, for the system, each stage and each queue, over all and within."""
+    last = int(run.requests["end_ns"].max())
+    for name in (None, *run.stages):
+        for part in ("sojourn", "wait"):
+            for window in ({}, {"begin_ns": last // 3, "end_ns": max(last // 2, last // 3)}):
+                left, right = little(run, name, part=part, **window).sides
+                assert left == right, f"{name} {part} {window}"
+
+
+def stays_add_up(drawn: Drawn, run: Run) -> None:
+    """In a chain a latency is its stages' sojourns and what lies between; nothing lies between where nothing can."""
+    scenario = drawn.scenario
+    if any(len(stage.next or ()) > 1 for stage in scenario.stages.values()):
+        return
+    bare = not scenario.processes and all(
+        stage.queue.limit is None and stage.memory is None for stage in scenario.stages.values()
+    )
+    way_ns = scenario.workload.client_ms * NS_PER_MS
+    seen = visit_times(run)
+    for row in run.requests[run.requests["status"] == "done"].itertuples():
+        sojourns = sum(seen[row.request, name][2] - seen[row.request, name][0] for name in run.stages)
+        between = row.end_ns - row.arrival_ns - way_ns - sojourns
+        assert between >= 0
+        assert between == 0 or not bare
+
+
+LAWS: tuple[Law, ...] = (
+    conserved,
+    in_order,
+    batches_agree_with_visits,
+    one_batch_a_server,
+    no_batch_too_large,
+    work_conserving,
+    places_kept,
+    refused_only_if_bounded,
+    refused_for_want_of_a_place,
+    blocked_in_order,
+    littles_law,
+    stays_add_up,
+    *RESOURCE_LAWS,
+)
+
+
+def check_all(drawn: Drawn, run: Run) -> None:
+    """Every law."""
+    for law in LAWS:
+        law(drawn, run)
