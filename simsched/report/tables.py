@@ -90,12 +90,12 @@ def comparison_table(comparison: Comparison) -> RenderableType:
         table.add_column(column, justify="left" if column in ("scenario", "metric") else "right")
     for gap in comparison.differences:
         if gap.mean is None or gap.low is None or gap.high is None:
-            table.add_row(gap.name, gap.metric, "–", gap.refused, "", "", "")
+            table.add_row(gap.name, _short(gap.metric), "–", gap.refused, "", "", "")
             continue
         real = "no" if gap.low <= 0 <= gap.high else "yes"
         table.add_row(
             gap.name,
-            gap.metric,
+            _short(gap.metric),
             number(gap.mean),
             f"{number(gap.low)} … {number(gap.high)}",
             signed_percent(gap.relative),
@@ -104,6 +104,14 @@ def comparison_table(comparison: Comparison) -> RenderableType:
         )
     notes = [Text(f"! {line}", style="yellow") for line in comparison.warnings]
     return Group(summary_table(summaries), Text(title), table, *notes)
+
+
+def _short(metric: str) -> str:
+    """A metric's path as a narrow table can show it: latency_s.p99 as P99, s."""
+    words = {"throughput_rps": "req/s", "latency_s.mean": "mean, s"}
+    if metric in words or not metric.startswith("latency_s."):
+        return words.get(metric, metric)
+    return f"{metric.removeprefix('latency_s.').upper()}, s"
 
 
 def check_table(check: Check) -> RenderableType:

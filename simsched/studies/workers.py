@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import TypeVar
+
+from simsched.core import SimschedError
 
 T = TypeVar("T")
 
@@ -21,6 +24,9 @@ def in_workers(function: Callable[..., T], inputs: Sequence[tuple[object, ...]],
         try:
             for task in tasks:
                 yield task.result()
+        except BrokenProcessPool as error:
+            advice = "in a script call this below `if __name__ == '__main__':`, or take jobs=1"
+            raise SimschedError(f"the worker processes died: {advice}") from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

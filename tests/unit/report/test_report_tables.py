@@ -107,7 +107,7 @@ def test_a_comparison_has_the_summaries_and_the_differences(comparison):
     assert len(cells(text)["throughput, req/s"]) == 2
     found = differences(text)
     gap = next(gap for gap in comparison.differences if gap.metric == "latency_s.mean")
-    difference, interval, relative, real, correlation = found["latency_s.mean"]
+    difference, interval, relative, real, correlation = found["mean, s"]
     assert float(difference) == pytest.approx(gap.mean, rel=5e-3)
     assert [float(end) for end in interval.split(" … ")] == pytest.approx([gap.low, gap.high], rel=5e-3)
     assert relative == f"{100 * gap.relative:+.1f} %"

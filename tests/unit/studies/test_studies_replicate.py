@@ -1,3 +1,4 @@
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -6,10 +7,11 @@ from scipy.stats import t as student
 from studies_scenarios import linear, queue, scenario, stage
 
 from simsched.analysis import metrics
-from simsched.core import InputError, NotEnoughData
+from simsched.core import InputError, NotEnoughData, SimschedError
 from simsched.scenario import run_scenario
 from simsched.stats import batch_means
 from simsched.studies import Replications, replicate
+from simsched.studies.workers import in_workers
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +169,15 @@ def test_a_class_that_one_replication_did_not_see_does_not_lower_its_latency():
 def test_numbers_that_agree_stay_whole_numbers(five):
     assert isinstance(five.summary()["counts"]["measured"], int)
     assert isinstance(five.summary()["requests"], int)
+
+
+def _dies():
+    os._exit(1)
+
+
+def test_workers_that_die_are_told_in_one_line():
+    with pytest.raises(SimschedError) as error:
+        list(in_workers(_dies, [(), ()], 2))
+    assert str(error.value) == (
+        "the worker processes died: in a script call this below `if __name__ == '__main__':`, or take jobs=1"
+    )
