@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from simsched.cli.common import Json, Out, Overrides, ScenarioFile, show
+from simsched.cli.common import Json, Out, Overrides, ScenarioFile, progress_bar, show
 
 EXAMPLES = """Examples:
 
@@ -33,7 +33,11 @@ def validate(
     loaded = load(scenario, overrides or ())
     if out is not None:
         check_folder(out)
-    found = [predict(loaded, phase) for phase in phases]
+    found = []
+    with progress_bar("predicting") as progress:
+        for place, phase in enumerate(phases):
+            found.append(predict(loaded, phase))
+            progress((place + 1) / len(phases))
     if out is not None:
         write_predictions(found, out)
     if as_json:

@@ -57,6 +57,7 @@ function mark(id, number, related) {
 
 function move(id, what) {
   const element = document.getElementById(id);
+  if (!element.layout) return;  // not drawn yet
   if (what === "next" || what === "previous") {
     const order = [...plots[id].batches].sort((a, b) => a.start - b.start || a.id - b.id);
     const [low, high] = element.layout.xaxis.range;
