@@ -8,13 +8,12 @@ import numpy as np
 from simsched.core import Batch, Request, ns_from_ms
 from simsched.engine.kernel import Kernel
 from simsched.engine.outlet import Desk
-from simsched.engine.stages.gated import GatedStage
+from simsched.engine.stages.intake import Intake, new_request
 from simsched.hardware import Curve
 from simsched.run import Recorder
 from simsched.run.recorder import REFUSED
 from simsched.workload import Load
 
-_new = tuple.__new__  # see stages/gated.py
 Progress = Callable[[int, int], None]
 
 
@@ -58,9 +57,9 @@ class Client:
         self._report_at = 0
         self._got: dict[int, int] = {}
         self._admission: tuple[Desk, Curve] | None = None
-        self._entry: GatedStage
+        self._entry: Intake
 
-    def connect(self, entry: GatedStage, admission: tuple[Desk, Curve] | None) -> None:
+    def connect(self, entry: Intake, admission: tuple[Desk, Curve] | None) -> None:
         """The first stage, and what its process's event loop asks for each request."""
         self._entry, self._admission = entry, admission
 
@@ -97,7 +96,7 @@ class Client:
         now = self._kernel.now
         self._recorder.arrival[first:last] = now
         names, classes, declared = self._class_names, self._classes, self._declared
-        new = _new
+        new = new_request
         requests: list[Request] = [
             new(Request, (i, now, now, declared[i], names[classes[i]], "", None, 0)) for i in range(first, last)
         ]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import ClassVar
 
 from simsched.core import Dispatch, Request, StageView
 from simsched.policies.base import POLICIES, check_max_batch
@@ -10,9 +11,25 @@ from simsched.policies.base import POLICIES, check_max_batch
 _SIZE = attrgetter("size")
 
 
+@dataclass(frozen=True, kw_only=True)
+class _BySize:
+    """The `max_batch` first in order of declared size, equals in order of entering; never waits for more."""
+
+    longest: ClassVar[bool]
+
+    max_batch: int
+
+    def __post_init__(self) -> None:
+        check_max_batch(self.max_batch)
+
+    def decide(self, now: int, waiting: Sequence[Request], stage: StageView) -> Dispatch:
+        """The first ones by size."""
+        return Dispatch(sorted(waiting, key=_SIZE, reverse=self.longest)[: self.max_batch])
+
+
 @POLICIES.register("shortest_first")
 @dataclass(frozen=True, kw_only=True)
-class ShortestFirst:
+class ShortestFirst(_BySize):
     """The `max_batch` smallest by declared size, equals in order of entering; never waits for more.
 
     Lowers the mean, and padding where lengths differ (C8: short first into the vocoder). Long requests may
@@ -24,19 +41,12 @@ class ShortestFirst:
     [1, 2]
     """
 
-    max_batch: int
-
-    def __post_init__(self) -> None:
-        check_max_batch(self.max_batch)
-
-    def decide(self, now: int, waiting: Sequence[Request], stage: StageView) -> Dispatch:
-        """The smallest waiting requests."""
-        return Dispatch(sorted(waiting, key=_SIZE)[: self.max_batch])
+    longest: ClassVar[bool] = False
 
 
 @POLICIES.register("longest_first")
 @dataclass(frozen=True, kw_only=True)
-class LongestFirst:
+class LongestFirst(_BySize):
     """The `max_batch` largest by declared size, equals in order of entering; never waits for more.
 
     For a stage that is quick beside the next one (C8: long first into the encoder), so that long requests start
@@ -48,11 +58,4 @@ class LongestFirst:
     [1, 0]
     """
 
-    max_batch: int
-
-    def __post_init__(self) -> None:
-        check_max_batch(self.max_batch)
-
-    def decide(self, now: int, waiting: Sequence[Request], stage: StageView) -> Dispatch:
-        """The largest waiting requests."""
-        return Dispatch(sorted(waiting, key=_SIZE, reverse=True)[: self.max_batch])
+    longest: ClassVar[bool] = True

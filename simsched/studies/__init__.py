@@ -1,6 +1,7 @@
 """From a Scenario to many Runs and a verdict: replications, comparison, a grid to explore, the analytic check."""
 
-from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check, largest_batch
+from simsched.studies.batch_law import largest_batch
+from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check
 from simsched.studies.compare import Comparison, compare
 from simsched.studies.explore import Capacity, Exploration, Point, explore
 from simsched.studies.grid import Grid, grid

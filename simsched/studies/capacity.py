@@ -1,22 +1,16 @@
 """The analytic check of a scenario before it runs: capacity of each stage and shared resource, bottleneck, load."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
-from simsched.core import NS_PER_MS, Batch, Dispatch, Hold, Policy, Request, StaticView, format_bytes, stream
+from simsched.core import NS_PER_MS, Batch, format_bytes, stream
 from simsched.engine import Model, StageSpec
-from simsched.hardware import demands_ns
 from simsched.hardware.curves import Random
 from simsched.scenario import Scenario, build
+from simsched.studies.batch_law import DRAWS, BatchLaw
 from simsched.theory import BatchStage, best_batch, knee_batch, throughput_bound_batch
 from simsched.workload import Closed
-
-_DRAWS = 4096  # sizes drawn for the mean time of a batch of mixed sizes
-_GROUPS = 64  # batches averaged for it, at most; more of small ones, until a quarter of the draws is used
-_QUEUE = 1024  # waiting requests shown to a policy to see its largest batch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +83,8 @@ class Check:
 def check(scenario: Scenario) -> Check:
     """Capacity, bottleneck and load of a scenario, by theory.md 1, 3 and 4; nothing is simulated."""
     model = build(scenario)
-    sizes = model.workload.sizes.draw(_DRAWS, stream(scenario.seed, "capacity")).sizes
-    laws = {spec.name: _BatchLaw(spec, sizes) for spec in model.stages}
+    sizes = model.workload.sizes.draw(DRAWS, stream(scenario.seed, "capacity")).sizes
+    laws = {spec.name: BatchLaw(spec, sizes) for spec in model.stages}
     stages = tuple(_stage(spec, laws[spec.name]) for spec in model.stages)
     resources = _resources(model, laws)
     parts: list[StageCheck | ResourceCheck] = [*stages, *resources]
@@ -116,59 +110,7 @@ def check(scenario: Scenario) -> Check:
     )
 
 
-class _BatchLaw:
-    """Mean times of batches of b requests of the workload's sizes, in order of drawing."""
-
-    def __init__(self, spec: StageSpec, sizes: "np.typing.NDArray[np.float64]") -> None:
-        self.spec = spec
-        self.limit = largest_batch(spec.policy, sizes)
-        self._sizes = sizes * spec.scale
-        self.ms: Callable[[int], float] = lru_cache(maxsize=None)(self._ms)
-        self.least_ms: Callable[[int], float] = lru_cache(maxsize=None)(self._least_ms)
-
-    def groups(self, count: int, *, by_size: bool = False) -> list[list[float]]:
-        """Batches of `count` sizes, as they come or sorted by size; at most _GROUPS of them, evenly spread."""
-        whole = max(1, len(self._sizes) // count)
-        sizes = np.resize(np.sort(self._sizes) if by_size else self._sizes, whole * count).reshape(whole, count)
-        most = max(_GROUPS, _DRAWS // 4 // count)
-        spread = np.unique(np.linspace(0, whole - 1, min(whole, most)).round().astype(int))
-        groups: list[list[float]] = sizes[spread].tolist()
-        return groups
-
-    def _ms(self, count: int) -> float:
-        return self._mean_ms(self.groups(count))
-
-    def _least_ms(self, count: int) -> float:
-        return self._mean_ms(self.groups(count, by_size=True))
-
-    def _mean_ms(self, groups: list[list[float]]) -> float:
-        one = self.spec.program.isolated_ms
-        known: dict[tuple[float, ...], float] = {}  # where few sizes exist, few batches differ
-        for group in groups:
-            key = tuple(sorted(group))
-            if key not in known:
-                known[key] = one(Batch.of(group), group)
-        return float(np.mean([known[tuple(sorted(group))] for group in groups]))
-
-    def demands_ms(self, count: int, *, by_size: bool = False) -> dict[str, float]:
-        """What a request in batches of this count asks of each resource."""
-        total: dict[str, float] = {}
-        groups = self.groups(count, by_size=by_size)
-        for group in groups:
-            for name, ns in demands_ns(self.spec.program, Batch.of(group), group).items():
-                total[name] = total.get(name, 0.0) + ns / NS_PER_MS / count / len(groups)
-        return total
-
-
-def largest_batch(policy: Policy, sizes: "np.typing.NDArray[np.float64]") -> int:
-    """Requests in the batch that a policy forms from a long queue: asked, not looked up."""
-    waiting = [Request(i, 0, 0, float(sizes[i % len(sizes)])) for i in range(_QUEUE)]
-    late = 3600 * 1000 * NS_PER_MS
-    decision: Dispatch | Hold = policy.decide(late, waiting, StaticView(most=_QUEUE))
-    return len(decision.requests) if isinstance(decision, Dispatch) else 1
-
-
-def _stage(spec: StageSpec, law: _BatchLaw) -> StageCheck:
+def _stage(spec: StageSpec, law: BatchLaw) -> StageCheck:
     batch_ms = law.ms(law.limit)
     return StageCheck(
         name=spec.name,
@@ -185,7 +127,7 @@ def _per_s(requests: float, ms: float) -> float:
     return requests * 1000 / ms if ms > 0 else float("inf")
 
 
-def _resources(model: Model, laws: dict[str, _BatchLaw]) -> tuple[ResourceCheck, ...]:
+def _resources(model: Model, laws: dict[str, BatchLaw]) -> tuple[ResourceCheck, ...]:
     """Resources that serve one at a time in total: FIFO and processor sharing."""
     mixed, by_size = (_asked_ms(model, laws, by_size=by_size) for by_size in (False, True))
     return tuple(
@@ -200,7 +142,7 @@ def _resources(model: Model, laws: dict[str, _BatchLaw]) -> tuple[ResourceCheck,
     )
 
 
-def _asked_ms(model: Model, laws: dict[str, _BatchLaw], *, by_size: bool) -> dict[str, float]:
+def _asked_ms(model: Model, laws: dict[str, BatchLaw], *, by_size: bool) -> dict[str, float]:
     """Milliseconds that a request asks of each shared resource, with full batches."""
     shared = {gpu.name: gpu.sharing for gpu in model.gpus} | {link.name: link.sharing for link in model.links}
     shared |= {f"interpreter:{process.name}": process.interpreter for process in model.processes}
@@ -252,14 +194,14 @@ def _offered_rps(model: Model) -> float | None:
 
 
 def _closed(
-    model: Model, laws: dict[str, _BatchLaw], resources: tuple[ResourceCheck, ...]
+    model: Model, laws: dict[str, BatchLaw], resources: tuple[ResourceCheck, ...]
 ) -> tuple[float | None, float | None]:
     """Upper bound and knee of a closed loop; None for an open load or where nothing takes time."""
     arrivals = model.workload.arrivals
     if not isinstance(arrivals, Closed):
         return None, None
     think = arrivals.think
-    think_ms = float(think.draw_ns(_DRAWS, stream(0, "think")).mean()) / NS_PER_MS if think else 0.0
+    think_ms = float(think.draw_ns(DRAWS, stream(0, "think")).mean()) / NS_PER_MS if think else 0.0
     think_ms += model.workload.client_ms + sum(_loop_ms(model).values())
     parts = [
         BatchStage(batch_ms=laws[spec.name].least_ms, max_batch=laws[spec.name].limit, servers=spec.servers)

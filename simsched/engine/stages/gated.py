@@ -5,10 +5,7 @@ its program step by step on the resources; its members are handed on, and the se
 of SGLang Omni's simple schedulers are of this kind.
 """
 
-from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from operator import itemgetter
-from typing import Any
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,15 +14,11 @@ from simsched.engine.holding import Holding
 from simsched.engine.kernel import Kernel
 from simsched.engine.model import StageSpec
 from simsched.engine.outlet import Outlet
-from simsched.engine.queue import WaitingQueue
 from simsched.engine.resources import Resource
+from simsched.engine.stages.intake import ID, Intake, new_request
 from simsched.engine.view import View
 from simsched.hardware import Op, Step, Work
 from simsched.run import StageLog
-
-_new = tuple.__new__  # a Request is made for every visit: its own constructor takes twice as long
-_ID = itemgetter(0)
-Accepted = Callable[[Any], None]
 
 
 class Running:
@@ -42,7 +35,7 @@ class Running:
         self.steps: Iterator[Step]
 
 
-class GatedStage:
+class GatedStage(Intake):
     """One stage of the pipeline.
 
     Args:
@@ -69,135 +62,21 @@ class GatedStage:
         attained_ns: list[int] | None,
         holding: Holding | None,
     ) -> None:
-        self.spec = spec
-        self.name = spec.name
-        self.changed = False
+        super().__init__(spec, kernel=kernel, log=log, attained_ns=attained_ns, holding=holding)
         self.memory: Hashable = None
         self.free_since_ns = 0
-        self.queue = WaitingQueue()
         self.outlet: Outlet
-        self._kernel = kernel
-        self._log = log
         self._size_of = sizes.__getitem__
         self._resources = resources
         self._draws_ns = draws_ns
-        self._attained_ns = attained_ns
-        self._free = list(range(spec.servers))[::-1]
         self._wake_ns: int | None = None
-        self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
-        self._door: deque[tuple[Request, Callable[[Request], None]]] = deque()
-        self._came: dict[int, int] = {}
-        self._joins = len(spec.wait_for) > 1
-        self._holding = holding
         self._view = View(self, holding)
         ops = spec.program.ops
         one = ops[0] if len(ops) == 1 else None
         self._one = one if isinstance(one, Work) and one.op == Op.WORK and one.scale == 1 else None
         self._work = [named[self._one.on].work for named in resources] if self._one is not None else []
 
-    # entering ---------------------------------------------------------------------------------------------------
-
-    @property
-    def bounded(self) -> bool:
-        """Whether a request may have to wait before it can enter."""
-        return self.spec.queue_limit is not None or (self._holding is not None and self._holding.holds_requests)
-
-    def arrive(self, requests: list[Request], refuse: Callable[[Request], None]) -> None:
-        """These come from a client and enter now; what has no place once the instant has settled is refused."""
-        now = self._kernel.now
-        if requests[0].enter_ns != now:
-            requests = [request._replace(enter_ns=now) for request in requests]
-        if not self.bounded:
-            self._enter(requests)
-            return
-        if not self._door:
-            self._kernel.when_settled(self._close_door)
-        self._door.extend((request, refuse) for request in requests)
-        self._kernel.touch(self)
-
-    def _close_door(self) -> None:
-        turned_away, self._door = list(self._door), deque()
-        for request, refuse in turned_away:
-            refuse(request)
-
-    def receive(self, requests: Sequence[Request], served_ns: int) -> None:
-        """These come from a stage before, or from a client, and enter now; for a stage that is not bounded.
-
-        Args:
-            requests: as they stood in the stage before.
-            served_ns: service that they just attained there.
-        """
-        if self._joins:
-            requests = self._complete(requests)
-            if not requests:
-                return
-        self._enter(self._entered(requests, served_ns))
-
-    def offer(self, request: Request, served_ns: int, accepted: Accepted, argument: Any) -> None:
-        """The same for a bounded stage: `accepted(argument)` is called when the request has a place."""
-        complete = self._complete([request]) if self._joins else [request]
-        if not complete:
-            accepted(argument)
-        elif not self._blocked and self.has_room(request):
-            self._enter(self._entered(complete, served_ns))
-            accepted(argument)
-        else:
-            self._blocked.append((complete[0], served_ns, accepted, argument))
-
-    def has_room(self, request: Request) -> bool:
-        """Whether this request could enter now: a waiting place or a free server, and memory."""
-        limit = self.spec.queue_limit
-        if limit is not None and len(self.queue) >= limit + len(self._free):
-            return False
-        return self._holding is None or self._holding.has_room([request.id])
-
-    def _complete(self, requests: Sequence[Request]) -> list[Request]:
-        """Those that have now come from every stage that they wait for."""
-        whole = []
-        for request in requests:
-            count = self._came.pop(request.id, 0) + 1
-            if count == len(self.spec.wait_for):
-                whole.append(request)
-            else:
-                self._came[request.id] = count
-        return whole
-
-    def _entered(self, requests: Sequence[Request], served_ns: int) -> list[Request]:
-        """The same requests as this stage's queue sees them."""
-        now, new, attained = self._kernel.now, _new, self._attained_ns
-        if attained is not None:
-            return [request._replace(enter_ns=now, attained_ns=attained[request.id]) for request in requests]
-        return [new(Request, (r[0], r[1], now, r[3], r[4], r[5], r[6], r[7] + served_ns)) for r in requests]
-
-    def _enter(self, entered: list[Request]) -> None:
-        ids = list(map(_ID, entered))
-        kernel = self._kernel
-        self._log.entered.add(ids, kernel.now)
-        if self._holding is not None:
-            self._holding.enter(ids)
-        self.queue.enter(entered)
-        kernel.touch(self)
-
-    def _let_in(self) -> None:
-        """Those who wait for a place, while there is one: first whose server is blocked, then clients at the door."""
-        while self._blocked and self.has_room(self._blocked[0][0]):
-            request, served_ns, accepted, argument = self._blocked.popleft()
-            self._enter(self._entered([request], served_ns))
-            accepted(argument)
-        while self._door and self.has_room(self._door[0][0]):
-            self._enter([self._door.popleft()[0]])
-
     # deciding ---------------------------------------------------------------------------------------------------
-
-    @property
-    def free_servers(self) -> int:
-        """Servers that can start a batch now."""
-        return len(self._free)
-
-    @property
-    def present(self) -> list[Request]:
-        """Requests that wait here, in the queue or before it."""
-        return [*self.queue, *(request for request, *_ in self._blocked)]
 
     def memory_released(self) -> None:
         """Bytes were given back on this stage's GPU: try again what they were missing for."""
@@ -256,7 +135,7 @@ class GatedStage:
                 return False
         requests = self.queue.take(self.name, requests)
         now = self._kernel.now
-        ids = list(map(_ID, requests))
+        ids = list(map(ID, requests))
         server = self._free.pop()
         self._wake_ns = None
         batch = Running(requests, self._log.begin(ids, server, now), server, now, activation)
@@ -264,7 +143,7 @@ class GatedStage:
             self._work[server](self._draws_ns[ids[0]], self._finish, batch)
             return True
         sizes, scale = list(map(self._size_of, ids)), self.spec.scale
-        shape: Batch = _new(Batch, (len(ids), sum(sizes) * scale, max(sizes) * scale))
+        shape: Batch = new_request(Batch, (len(ids), sum(sizes) * scale, max(sizes) * scale))
         if self._one is not None:
             self._work[server](ns_from_ms(self._one.cost.ms(shape)), self._finish, batch)
         else:
@@ -290,7 +169,7 @@ class GatedStage:
         now = self._kernel.now
         self._log.finish(batch.number, now)
         if self._holding is not None:
-            self._holding.finish(list(map(_ID, batch.requests)), batch.activation)
+            self._holding.finish(list(map(ID, batch.requests)), batch.activation)
         served_ns = now - batch.start_ns
         if self._attained_ns is not None:
             for request in batch.requests:

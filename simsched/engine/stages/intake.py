@@ -1,0 +1,164 @@
+"""How requests enter a stage, of whatever kind: joins, places, who waits before the door.
+
+A kind of stage (gated; iterative and streaming later) adds what happens after: it decides, and runs.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+from simsched.core import Request
+from simsched.engine.holding import Holding
+from simsched.engine.kernel import Kernel
+from simsched.engine.model import StageSpec
+from simsched.engine.queue import WaitingQueue
+from simsched.run import StageLog
+
+new_request = tuple.__new__  # a Request is made for every visit: its own constructor takes twice as long
+ID = itemgetter(0)
+Accepted = Callable[[Any], None]
+
+
+class Intake:
+    """The queue of a stage and the ways into it.
+
+    Args:
+        spec: the stage.
+        kernel: the clock.
+        log: where its facts go.
+        attained_ns: service of each request so far, shared by all stages of a graph with joins; None in a chain,
+            where the requests carry it.
+        holding: what it holds of its GPU's memory, None where nobody counts.
+
+    Attributes:
+        queue: what waits, in order of entering.
+        changed: whether the stage has to decide once the instant has settled.
+    """
+
+    def __init__(
+        self,
+        spec: StageSpec,
+        *,
+        kernel: Kernel,
+        log: StageLog,
+        attained_ns: list[int] | None,
+        holding: Holding | None,
+    ) -> None:
+        self.spec = spec
+        self.name = spec.name
+        self.changed = False
+        self.queue = WaitingQueue()
+        self._kernel = kernel
+        self._log = log
+        self._attained_ns = attained_ns
+        self._holding = holding
+        self._free = list(range(spec.servers))[::-1]
+        self._joins = len(spec.wait_for) > 1
+        self._came: dict[int, int] = {}
+        self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
+        self._door: deque[tuple[Request, Callable[[Request], None]]] = deque()
+
+    def decide(self) -> None:
+        """Decide now; what a kind of stage adds."""
+        raise NotImplementedError
+
+    @property
+    def free_servers(self) -> int:
+        """Servers that can start a batch now."""
+        return len(self._free)
+
+    @property
+    def present(self) -> list[Request]:
+        """Requests that wait here, in the queue or before it."""
+        return [*self.queue, *(request for request, *_ in self._blocked)]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a request may have to wait before it can enter."""
+        return self.spec.queue_limit is not None or (self._holding is not None and self._holding.holds_requests)
+
+    def arrive(self, requests: list[Request], refuse: Callable[[Request], None]) -> None:
+        """These come from a client and enter now; what has no place once the instant has settled is refused."""
+        now = self._kernel.now
+        if requests[0].enter_ns != now:
+            requests = [request._replace(enter_ns=now) for request in requests]
+        if not self.bounded:
+            self._enter(requests)
+            return
+        if not self._door:
+            self._kernel.when_settled(self._close_door)
+        self._door.extend((request, refuse) for request in requests)
+        self._kernel.touch(self)
+
+    def _close_door(self) -> None:
+        turned_away, self._door = list(self._door), deque()
+        for request, refuse in turned_away:
+            refuse(request)
+
+    def receive(self, requests: Sequence[Request], served_ns: int) -> None:
+        """These come from a stage before, or from a client, and enter now; for a stage that is not bounded.
+
+        Args:
+            requests: as they stood in the stage before.
+            served_ns: service that they just attained there.
+        """
+        if self._joins:
+            requests = self._complete(requests)
+            if not requests:
+                return
+        self._enter(self._entered(requests, served_ns))
+
+    def offer(self, request: Request, served_ns: int, accepted: Accepted, argument: Any) -> None:
+        """The same for a bounded stage: `accepted(argument)` is called when the request has a place."""
+        complete = self._complete([request]) if self._joins else [request]
+        if not complete:
+            accepted(argument)
+        elif not self._blocked and self.has_room(request):
+            self._enter(self._entered(complete, served_ns))
+            accepted(argument)
+        else:
+            self._blocked.append((complete[0], served_ns, accepted, argument))
+
+    def has_room(self, request: Request) -> bool:
+        """Whether this request could enter now: a waiting place or a free server, and memory."""
+        limit = self.spec.queue_limit
+        if limit is not None and len(self.queue) >= limit + len(self._free):
+            return False
+        return self._holding is None or self._holding.has_room([request.id])
+
+    def _complete(self, requests: Sequence[Request]) -> list[Request]:
+        """Those that have now come from every stage that they wait for."""
+        whole = []
+        for request in requests:
+            count = self._came.pop(request.id, 0) + 1
+            if count == len(self.spec.wait_for):
+                whole.append(request)
+            else:
+                self._came[request.id] = count
+        return whole
+
+    def _entered(self, requests: Sequence[Request], served_ns: int) -> list[Request]:
+        """The same requests as this stage's queue sees them."""
+        now, new, attained = self._kernel.now, new_request, self._attained_ns
+        if attained is not None:
+            return [request._replace(enter_ns=now, attained_ns=attained[request.id]) for request in requests]
+        return [new(Request, (r[0], r[1], now, r[3], r[4], r[5], r[6], r[7] + served_ns)) for r in requests]
+
+    def _enter(self, entered: list[Request]) -> None:
+        ids = list(map(ID, entered))
+        kernel = self._kernel
+        self._log.entered.add(ids, kernel.now)
+        if self._holding is not None:
+            self._holding.enter(ids)
+        self.queue.enter(entered)
+        kernel.touch(self)
+
+    def _let_in(self) -> None:
+        """Those who wait for a place, while there is one: first whose server is blocked, then clients at the door."""
+        while self._blocked and self.has_room(self._blocked[0][0]):
+            request, served_ns, accepted, argument = self._blocked.popleft()
+            self._enter(self._entered([request], served_ns))
+            accepted(argument)
+        while self._door and self.has_room(self._door[0][0]):
+            self._enter([self._door.popleft()[0]])
