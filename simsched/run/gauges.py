@@ -40,12 +40,13 @@ def gauges(
     """All gauges of a Run as one long table: gauge, time_ns, value. Who is turned away leaves system and queue."""
     left = left_ns(requests, incidents)
     steps: dict[str, Step] = {"in_system": step(_of(requests, "arrival_ns"), left)}
-    for stage in visits["stage"].cat.categories:
-        seen, run = visits[visits["stage"] == stage], batches[batches["stage"] == stage]
-        at = rows_of_requests(_of(requests, "request"), _of(seen, "request"))
-        entered = _of(seen, "enter_ns")
-        steps[f"queue:{stage}"] = step(entered, or_left(_of(seen, "start_ns"), left[at], entered))
-        steps[f"busy:{stage}"] = step(_of(run, "start_ns"), _of(run, "release_ns"))
+    seen, run = visits["stage"].cat.codes.to_numpy(), batches["stage"].cat.codes.to_numpy()
+    for code, stage in enumerate(visits["stage"].cat.categories):
+        here, there = seen == code, run == code
+        at = rows_of_requests(_of(requests, "request"), _of(visits, "request")[here])
+        entered = _of(visits, "enter_ns")[here]
+        steps[f"queue:{stage}"] = step(entered, or_left(_of(visits, "start_ns")[here], left[at], entered))
+        steps[f"busy:{stage}"] = step(_of(batches, "start_ns")[there], _of(batches, "release_ns")[there])
     for (gpu, kind), rows in memory.groupby(["gpu", "kind"], observed=True):
         times, held = _of(rows, "time_ns"), _of(rows, "bytes")
         last = np.append(times[1:] != times[:-1], True)
