@@ -1,5 +1,6 @@
 """From a Scenario to the engine's Model: names resolved, the graph checked."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -33,13 +34,19 @@ def build(scenario: Scenario) -> Model:
             GpuSpec(name=name, memory=_bytes(gpu.memory), margin=gpu.margin, sharing=gpu.sharing)
             for name, gpu in scenario.gpus.items()
         ),
-        processes=tuple(_process(name, p) for name, p in scenario.processes.items()),
+        processes=tuple(_process(name, process) for name, process in _processes(scenario).items()),
         links=tuple(LinkSpec(name=name, sharing=link.sharing) for name, link in scenario.links.items()),
         workload=scenario.workload,
         meta={"name": scenario.name, "source": {"kind": "simulated"}, "warmup": _plain_warmup(scenario)},
     )
     _check_sizes(scenario, model)
     return model
+
+
+def _processes(scenario: Scenario) -> Mapping[str, Process]:
+    """Those that the scenario describes, or else those that its stages name, whose event loops cost nothing."""
+    named = [stage.process for stage in scenario.stages.values() if stage.process is not None]
+    return scenario.processes or {name: Process() for name in dict.fromkeys(named)}
 
 
 def _process(name: str, process: Process) -> ProcessSpec:
@@ -89,7 +96,7 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
     stage = scenario.stages[name]
     if stage.gpu is not None and stage.gpu not in scenario.gpus:
         raise unknown("gpu", stage.gpu, scenario.gpus, "gpu")
-    if stage.process is not None and stage.process not in scenario.processes:
+    if stage.process is not None and scenario.processes and stage.process not in scenario.processes:
         raise unknown("process", stage.process, scenario.processes, "process")
     program = _program(scenario, stage)
     known = {"cpu"} | ({"gpu"} if stage.gpu else set())

@@ -102,7 +102,7 @@ class Stage:
         servers: batches at once.
         queue: its waiting places.
         memory: what it holds on its GPU.
-        process: name of its process.
+        process: name of its process; stages of one name share an interpreter and an event loop.
         next: stages after it; default: by `pipeline`.
         wait_for: stages that a request must have left before it enters; default: all that name it in `next`.
     """
@@ -171,7 +171,7 @@ class Scenario:
         pipeline: a chain of stages; or each stage says `next`.
         workload: what is sent.
         gpus: by name.
-        processes: by name.
+        processes: by name; without any, the stages' `process` names are enough and their event loops cost nothing.
         links: by name.
         seed: of all random streams.
         notes: for readers.
