@@ -1,5 +1,6 @@
 """Options and helpers that commands share."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,12 @@ def show(what: RenderableType | str) -> None:
     if not console.is_terminal:
         console = Console(width=160)
     console.print(what, highlight=False)
+
+
+def warn(line: str) -> None:
+    """Say something to be known before the work begins, on standard error."""
+    if line:
+        print(f"simsched: warning: {line}", file=sys.stderr)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from simsched.cli.common import Jobs, Json, Out, Overrides, Seed, progress_bar, show
+from simsched.cli.common import Jobs, Json, Out, Overrides, Seed, progress_bar, show, warn
 
 EXAMPLES = """Examples:
 
@@ -32,10 +32,13 @@ def compare(
     from simsched.report import check_folder, comparison_table, to_json, write_comparison
     from simsched.scenario import load
     from simsched.studies import compare as compare_scenarios
+    from simsched.studies import overload
 
     loaded = [load(path, overrides or ()) for path in scenarios]
     if out is not None:
         check_folder(out)
+    for one in loaded:
+        warn(overload(one))
     with progress_bar("comparing") as progress:
         found = compare_scenarios(loaded, replications, seed=seed, jobs=jobs, progress=progress)
     if out is not None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from simsched.cli.common import Jobs, Json, Out, Overrides, ScenarioFile, Seed, progress_bar, show
+from simsched.cli.common import Jobs, Json, Out, Overrides, ScenarioFile, Seed, progress_bar, show, warn
 
 EXAMPLES = """Examples:
 
@@ -30,11 +30,12 @@ def run(
     """Simulate a scenario and print throughput, latency, queue share, utilization and memory."""
     from simsched.report import check_folder, run_histogram, summary_table, to_json, write_folder
     from simsched.scenario import load
-    from simsched.studies import replicate
+    from simsched.studies import overload, replicate
 
     loaded = load(scenario, overrides or ())
     if out is not None:
         check_folder(out)
+    warn(overload(loaded))
     with progress_bar(loaded.name) as progress:
         study = replicate(loaded, replications, seed=seed, jobs=jobs, progress=progress)
     summary = study.summary()

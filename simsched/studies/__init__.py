@@ -1,7 +1,7 @@
 """From a Scenario to many Runs and a verdict: replications, comparison, a grid to explore, the analytic check."""
 
 from simsched.studies.batch_law import largest_batch
-from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check
+from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check, overload
 from simsched.studies.compare import Comparison, compare
 from simsched.studies.explore import Capacity, Exploration, Point, explore
 from simsched.studies.grid import Grid, grid
@@ -25,6 +25,7 @@ __all__ = [
     "grid",
     "largest_batch",
     "median_errors",
+    "overload",
     "predict",
     "recorded_workload",
     "replicate",

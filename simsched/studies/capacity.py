@@ -80,6 +80,15 @@ class Check:
     warnings: tuple[str, ...]
 
 
+def overload(scenario: Scenario) -> str:
+    """One line if an open load offers more than the scenario can carry, "" otherwise; to be said before a run."""
+    if isinstance(scenario.workload.arrivals, Closed):
+        return ""
+    found = check(scenario)
+    lines = found.warnings if found.load is not None and found.load >= 1 else ()
+    return f"{scenario.name}: {lines[0]}" if lines else ""
+
+
 def check(scenario: Scenario) -> Check:
     """Capacity, bottleneck and load of a scenario, by theory.md 1, 3 and 4; nothing is simulated."""
     model = build(scenario)

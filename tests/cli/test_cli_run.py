@@ -261,3 +261,11 @@ def test_the_written_scenario_finds_its_files(capsys, monkeypatch, tmp_path, of)
     file.write_text(yaml.safe_dump(values))
     first = here(capsys, "run", file.name, "--out", "result", "--json")
     assert here(capsys, "run", "result/scenario.yaml", "--json").out == first.out
+
+
+def test_an_open_load_over_the_capacity_is_said_before_the_run(capsys, tmp_path):
+    done = here(capsys, "run", queue(tmp_path), "--set", "workload.arrivals.rate_rps=1.0e+6", "--json")
+    assert done.status == 0
+    assert done.err.startswith("simsched: warning: queue: offered 1e+06 req/s, server carries ")
+    assert done.err.endswith(": queues grow as long as the load lasts\n")
+    assert json.loads(done.out)["name"] == "queue"
