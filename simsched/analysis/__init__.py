@@ -2,7 +2,7 @@
 
 from simsched.analysis.breakdown import Shares, batch_sizes, shares, time_stamps
 from simsched.analysis.columns import RequestColumns, StageColumns, request_columns, stage_columns
-from simsched.analysis.compare import COMPARED, Difference, differences, errors, number
+from simsched.analysis.compare import COMPARED, Difference, differences, errors, number, worst_error
 from simsched.analysis.little import Little, little
 from simsched.analysis.metrics import Metrics, metrics
 from simsched.analysis.series import gauge, memory_held, over_time, sampled
@@ -45,4 +45,5 @@ __all__ = [
     "warmup_from",
     "warmup_of",
     "warmup_requests",
+    "worst_error",
 ]

@@ -101,6 +101,15 @@ def errors(predicted: Numbers, measured: Numbers) -> dict[str, float | None]:
     return found
 
 
+def worst_error(errors: Mapping[str, float | None]) -> float:
+    """The largest absolute error of those that are known; 0 if none is.
+
+    >>> worst_error({"throughput": -0.02, "mean": 0.01, "p99": None})
+    0.02
+    """
+    return max((abs(error) for error in errors.values() if error is not None), default=0.0)
+
+
 def number(of: Numbers, path: str) -> float | None:
     """The number at a path such as "stages.vocoder.wait_s.p99"; None if it was refused.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from simsched.analysis import Metrics, errors, metrics
+from simsched.analysis import Metrics, errors, metrics, worst_error
 from simsched.core import InputError
 from simsched.run import Run, read_phase
 from simsched.scenario import Scenario, Warmup, WorkloadSpec, run_scenario
@@ -36,7 +36,7 @@ class Prediction:
     @property
     def worst(self) -> float:
         """The largest absolute error."""
-        return max((abs(error) for error in self.errors.values() if error is not None), default=0.0)
+        return worst_error(self.errors)
 
 
 def recorded_workload(recorded: Run, like: WorkloadSpec) -> WorkloadSpec:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from simsched.analysis import worst_error
 from simsched.report.page.charts import NEUTRAL, Figure, colours, figure, label
 
 
@@ -46,7 +47,7 @@ def differences_figure(differences: Sequence[Mapping[str, Any]]) -> Figure:
 
 def errors_figure(predictions: Mapping[str, Any]) -> Figure:
     """Relative error of each prediction by phase, worst first; the band is ±10 %."""
-    order = sorted(predictions, key=lambda phase: -_worst(predictions[phase]["errors"]))
+    order = sorted(predictions, key=lambda phase: -worst_error(predictions[phase]["errors"]))
     data = []
     for name, colour in colours(["throughput", "mean", "p50", "p90", "p99"]).items():
         data.append(
@@ -91,7 +92,3 @@ def _pairs(measured: Mapping[str, Any], predicted: Mapping[str, Any]) -> list[st
         pair(measured["service_s"]["mean"], predicted["service_s"]["mean"], 1000),
         pair(measured["batch_mean"], predicted["batch_mean"]),
     ]
-
-
-def _worst(errors: Mapping[str, float | None]) -> float:
-    return max((abs(error) for error in errors.values() if error is not None), default=0.0)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simsched.analysis import measured, request_columns
+from simsched.core import NotEnoughData
 from simsched.report.page.charts import Figure, colours, figure, label
+from simsched.report.stretch import slowest
 from simsched.run import NEVER, Run
 
 IntArray = npt.NDArray[np.int64]
@@ -30,25 +31,25 @@ class Gantt:
 
 
 def gantt(run: Run) -> Gantt:
-    """At most MOST_BATCHES batches around the slowest measured request, so that the worst case is in the picture."""
+    """At most MOST_BATCHES batches around the slowest measured request, so that the worst case is in the picture.
+
+    Raises:
+        NotEnoughData: no request is done.
+    """
+    centre = slowest(run)
+    if centre is None:
+        raise NotEnoughData("no request is done: there is no slowest one to show the batches around", needed=1)
+    arrival, end = centre.arrival_ns, centre.end_ns
     table = run.batches[run.batches["end_ns"] != NEVER].sort_values(["start_ns", "batch"], kind="stable")
     total = len(table)
-    slowest, arrival, end = _slowest(run)
     if total > MOST_BATCHES:
         middle = int(np.searchsorted(table["start_ns"].to_numpy(), (arrival + end) // 2))
         first = min(max(0, middle - MOST_BATCHES // 2), total - MOST_BATCHES)
         table = table.iloc[first : first + MOST_BATCHES]
     entries = batch_entries(run, table["batch"].to_numpy())
     shown = f"{len(table):,} of {total:,} batches" if total > len(table) else f"All {total:,} batches"
-    note = f"{shown}; yellow is the stretch of the slowest request ({slowest:,}, {(end - arrival) / 1e9:.3f} s)"
+    note = f"{shown}; yellow is the stretch of the slowest request ({centre.request:,}, {(end - arrival) / 1e9:.3f} s)"
     return Gantt(_figure(run, entries, arrival, end), entries, note)
-
-
-def _slowest(run: Run) -> tuple[int, int, int]:
-    columns = request_columns(run)
-    rows = np.flatnonzero(columns.done & measured(run))
-    row = rows[np.argmax(columns.end[rows] - columns.arrival[rows])]
-    return int(run.requests["request"].iloc[row]), int(columns.arrival[row]), int(columns.end[row])
 
 
 def batch_entries(run: Run, shown: IntArray) -> list[dict[str, Any]]:

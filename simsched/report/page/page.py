@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from simsched.analysis import worst_error
 from simsched.core import format_bytes
 from simsched.report.files import check_file, whole_file
 from simsched.report.page.against import by_stage, differences_figure, errors_figure
@@ -202,12 +203,8 @@ def _gap(gap: Mapping[str, Any]) -> list[str]:
 
 def _predictions(predictions: Mapping[str, Any]) -> list[list[str]]:
     """A row a phase, worst first: measured throughput and mean, and the errors."""
-
-    def worst(phase: str) -> float:
-        return max((abs(error) for error in predictions[phase]["errors"].values() if error is not None), default=0.0)
-
     rows = []
-    for phase in sorted(predictions, key=worst, reverse=True):
+    for phase in sorted(predictions, key=lambda phase: -worst_error(predictions[phase]["errors"])):
         measured, errors = predictions[phase]["measured"], predictions[phase]["errors"]
         names = ("throughput", "mean", "p50", "p90", "p99")
         ours = [signed_percent(errors[name]) for name in names]

@@ -3,13 +3,14 @@
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import simsched as ss
-from simsched.core import InputError
+from simsched.core import InputError, NotEnoughData
 from simsched.report import write_comparison, write_folder, write_predictions
 from simsched.report.page import read_material, render, write_page
 from simsched.report.page.gantt import MOST_BATCHES, gantt
@@ -89,6 +90,12 @@ def test_the_slowest_request_lies_in_the_stretch_that_is_shown():
     assert f"{MOST_BATCHES:,} of {len(run.batches):,} batches" in shown.note
     low, high = shown.figure["layout"]["xaxis"]["range"]
     assert any(low <= batch["start"] <= high for batch in shown.batches)
+
+
+def test_without_a_done_request_there_is_no_stretch_to_show():
+    run = ss.simulate(scenario(requests=20))
+    with pytest.raises(NotEnoughData, match="no request is done"):
+        gantt(replace(run, requests=run.requests.iloc[:0], visits=run.visits.iloc[:0]))
 
 
 def test_names_with_html_in_them_are_text(tmp_path):
