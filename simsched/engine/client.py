@@ -14,6 +14,7 @@ from simsched.run import Recorder
 from simsched.run.recorder import REFUSED
 from simsched.workload import Load
 
+Call = Callable[[Any], None]
 Progress = Callable[[int, int], None]
 
 
@@ -56,11 +57,11 @@ class Client:
         self._settled = 0
         self._report_at = 0
         self._got: dict[int, int] = {}
-        self._admission: tuple[Desk, Curve] | None = None
+        self._admission: Sequence[tuple[Desk, Curve]] = ()
         self._entry: Intake
 
-    def connect(self, entry: Intake, admission: tuple[Desk, Curve] | None) -> None:
-        """The first stage, and what its process's event loop asks for each request."""
+    def connect(self, entry: Intake, admission: Sequence[tuple[Desk, Curve]]) -> None:
+        """The first stage, and what the event loops before it ask for each request, one after another."""
         self._entry, self._admission = entry, admission
 
     def begin(self) -> None:
@@ -106,14 +107,23 @@ class Client:
             self._reach(requests)
 
     def _reach(self, requests: list[Request]) -> None:
-        """They are at the server: one task each on its event loop, then into the first stage."""
-        if self._admission is None:
+        """They are at the server: one task each on its event loops, then into the first stage."""
+        if not self._admission:
             self._admit(requests)
             return
-        desk, cost = self._admission
         for request in requests:
-            size = self._sizes[request.id]
-            desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._admit, [request])
+            self._pass((self._admission, 0, request.id, self._admit, [request]))
+
+    def _pass(self, hop: tuple[Sequence[tuple[Desk, Curve]], int, int, Call, Any]) -> None:
+        """The next of a request's tasks on event loops, or the call after the last."""
+        tasks, passed, request, call, argument = hop
+        if passed == len(tasks):
+            call(argument)
+            return
+        desk, cost = tasks[passed]
+        size = self._sizes[request]
+        onward = (tasks, passed + 1, request, call, argument)
+        desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._pass, onward)
 
     def _admit(self, requests: list[Request]) -> None:
         self._entry.arrive(requests, self._refuse)
@@ -126,17 +136,15 @@ class Client:
 
     # answers ----------------------------------------------------------------------------------------------------
 
-    def answer(self, response: tuple[Desk, Curve] | None, requests: Sequence[Request]) -> None:
-        """A last stage is done with these; the answer is a task of that stage's process."""
+    def answer(self, response: Sequence[tuple[Desk, Curve]], requests: Sequence[Request]) -> None:
+        """A last stage is done with these; the answer is a task of that stage's process, then of the front end's."""
         if self._answers > 1:
             requests = [request for request in requests if self._is_last(request.id)]
-        if response is None:
+        if not response:
             self._leave([request[0] for request in requests])
             return
-        desk, cost = response
         for request in requests:
-            size = self._sizes[request.id]
-            desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._leave, [request.id])
+            self._pass((response, 0, request.id, self._leave, [request.id]))
 
     def _is_last(self, request: int) -> bool:
         got = self._got.pop(request, 0) + 1

@@ -94,6 +94,7 @@ class Model:
     Attributes:
         stages: in pipeline order, each after those it waits for; exactly one waits for none.
         workload: what is sent.
+        frontend: process between the clients and the stages, None for none.
         meta: put into the Run's meta as it is.
     """
 
@@ -102,4 +103,5 @@ class Model:
     workload: Workload
     processes: tuple[ProcessSpec, ...] = ()
     links: tuple[LinkSpec, ...] = ()
+    frontend: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)

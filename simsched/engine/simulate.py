@@ -8,13 +8,12 @@ import numpy as np
 from simsched.core import InputError, stream
 from simsched.engine.client import Client, Progress
 from simsched.engine.holding import Holding
-from simsched.engine.kernel import Kernel
 from simsched.engine.ledger import Ledger
-from simsched.engine.model import Model, ProcessSpec, StageSpec
+from simsched.engine.model import Model, StageSpec
 from simsched.engine.outlet import Desk, ToClient, ToStages
-from simsched.engine.resources import EventLoop, ProcessorSharing, Resource, Stream, make_resource
+from simsched.engine.plant import Plant
 from simsched.engine.stages.gated import GatedStage
-from simsched.hardware import Curve, Op
+from simsched.hardware import Curve
 from simsched.run import Recorder, Run
 from simsched.workload import Load
 
@@ -41,20 +40,12 @@ class _Simulation:
     def __init__(self, model: Model, seed: int, replication: int, progress: Progress | None) -> None:
         self.model = model
         self.seed, self.replication = seed, replication
-        self.kernel = Kernel()
+        self.plant = Plant(model)
+        self.kernel = self.plant.kernel
         self.load: Load = model.workload.draw(seed, replication)
         self.sizes = self.load.sizes.data
         names = [spec.name for spec in model.stages]
         self.recorder = Recorder(names, self.load.sizes, self.load.classes, self.load.class_names)
-        self.interpreters: dict[str, Resource] = {
-            spec.name: make_resource(spec.interpreter, self.kernel) for spec in model.processes
-        }
-        self.desks = {
-            spec.name: Desk(EventLoop(self.interpreters[spec.name]), spec.loop.handoff) for spec in model.processes
-        }
-        self.devices = {gpu.name: make_resource(gpu.sharing, self.kernel) for gpu in model.gpus}
-        self.links: dict[str, Resource] = {link.name: make_resource(link.sharing, self.kernel) for link in model.links}
-        self._streams: dict[tuple[str, str], Resource] = {}
         self.stages: dict[str, GatedStage] = {}
         self.ledgers = {
             gpu.name: Ledger(gpu.name, gpu.capacity, self.kernel, self.recorder, partial(self._released, gpu.name))
@@ -85,45 +76,12 @@ class _Simulation:
                 kernel=self.kernel,
                 log=log,
                 sizes=self.sizes,
-                resources=[self._resources(spec, server) for server in range(spec.servers)],
+                resources=[self.plant.resources(spec, server) for server in range(spec.servers)],
                 draws_ns=self._draws_ns(spec),
                 attained_ns=attained_ns,
                 holding=self._holding(spec),
             )
         self.kernel.deciders = list(self.stages.values())
-
-    def _resources(self, spec: StageSpec, server: int) -> dict[str, Resource]:
-        """The program's names and what they mean for this server of the stage."""
-        named: dict[str, Resource] = {**self.links, "cpu": make_resource("uncontended", self.kernel)}
-        for gpu in self.devices:
-            named[gpu] = self._on_gpu(spec, server, gpu)
-        if spec.gpu is not None:
-            named["gpu"] = named[spec.gpu]
-        if spec.process is not None:
-            named["interpreter"] = self.interpreters[spec.process]
-        strange = spec.program.resources() - set(named)
-        if strange:
-            known = ", ".join(sorted(named))
-            raise InputError(f"uses {', '.join(sorted(strange))}; known here: {known}", f"stages.{spec.name}.program")
-        return named
-
-    def _on_gpu(self, spec: StageSpec, server: int, gpu: str) -> Resource:
-        """What a server works on: the whole GPU where that is one queue, else its process's stream.
-
-        On a processor-sharing GPU a stage without a process that puts nothing on a stream runs each batch as a user of
-        its own; on an uncontended one every server does.
-        """
-        device = self.devices[gpu]
-        key = (gpu, spec.process or spec.name)
-        if isinstance(device, ProcessorSharing):
-            alone = spec.process is None and not spec.program.resources(Op.ENQUEUE, Op.SYNC)
-            return device if alone else self._streams.setdefault(key, Stream(device))
-        if self._sharing(gpu) == "uncontended":
-            return self._streams.setdefault((gpu, f"{spec.name}:{server}"), make_resource("uncontended", self.kernel))
-        return device
-
-    def _sharing(self, gpu: str) -> str:
-        return next(spec.sharing for spec in self.model.gpus if spec.name == gpu)
 
     def _draws_ns(self, spec: StageSpec) -> Sequence[int] | None:
         """Service time of each request for a random cost, from the stage's own stream."""
@@ -158,27 +116,28 @@ class _Simulation:
                 stage.memory_released()
 
     def _connect(self) -> None:
-        processes = {spec.name: spec for spec in self.model.processes}
         for stage in self.stages.values():
             if stage.spec.next:
                 targets = [self.stages[name] for name in stage.spec.next]
                 desks = [self._desks_between(stage.spec.process, target.spec.process) for target in targets]
                 stage.outlet = ToStages(targets, desks, self.sizes)
             else:
-                response = self._task(processes.get(stage.spec.process or ""), "response")
+                response = self._tasks([stage.spec.process, self.model.frontend], "response")
                 stage.outlet = ToClient(partial(self.client.answer, response))
         entry = next(stage for stage in self.stages.values() if not stage.spec.wait_for)
-        self.client.connect(entry, self._task(processes.get(entry.spec.process or ""), "admission"))
+        self.client.connect(entry, self._tasks([self.model.frontend, entry.spec.process], "admission"))
 
     def _desks_between(self, sender: str | None, receiver: str | None) -> list[Desk]:
         """The event loops that a hand-off passes: one within a process, two between processes."""
         passed = [sender] if sender == receiver else [sender, receiver]
-        desks = [self.desks[name] for name in passed if name is not None]
+        desks = [self.plant.desks[name] for name in passed if name is not None]
         return [desk for desk in desks if desk.handoff is not None]
 
-    def _task(self, process: ProcessSpec | None, task: str) -> tuple[Desk, Curve] | None:
-        cost: Curve | None = getattr(process.loop, task) if process is not None else None
-        return None if process is None or cost is None else (self.desks[process.name], cost)
+    def _tasks(self, passed: Sequence[str | None], task: str) -> list[tuple[Desk, Curve]]:
+        """What the event loops of these processes ask for one request, in order; each process once."""
+        costs = {spec.name: getattr(spec.loop, task) for spec in self.model.processes}
+        asked = [name for name in dict.fromkeys(passed) if name is not None and costs.get(name) is not None]
+        return [(self.plant.desks[name], costs[name]) for name in asked]
 
     # running ----------------------------------------------------------------------------------------------------
 
@@ -186,19 +145,13 @@ class _Simulation:
         """Run to the end and make the tables."""
         self.client.begin()
         self.kernel.run()
-        devices: dict[str, Resource] = {**self.devices, **self.links}
-        for (gpu, process), resource in self._streams.items():
-            if not isinstance(resource, Stream):
-                devices[f"{gpu}:{process}"] = resource
-        for process, resource in self.interpreters.items():
-            devices[f"interpreter:{process}"] = resource
         meta = {
             **self.model.meta,
             "seed": self.seed,
             "replication": self.replication,
             "servers": {spec.name: spec.servers for spec in self.model.stages},
             "gpus": {gpu.name: gpu.capacity for gpu in self.model.gpus},
-            "asked_ns": {name: resource.asked_ns for name, resource in devices.items()},
+            "asked_ns": self.plant.asked_ns(),
         }
         self._note_unfinished()
         return self.recorder.finish(meta)

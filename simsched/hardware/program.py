@@ -148,16 +148,21 @@ class Program:
         >>> alone.isolated_ms(Batch(1, 6, 6), [6])
         8.0
         """
+        return self.alone_ns(self.steps(batch, members)) / 1_000_000
+
+    @staticmethod
+    def alone_ns(steps: Iterable[Step]) -> int:
+        """Nanoseconds that these steps take if nothing else uses the resources: host and stream overlap."""
         clock = 0
         free: dict[str, int] = {}
-        for op, resource, ns in self.steps(batch, members):
+        for op, resource, ns in steps:
             if op == Op.WORK:
                 clock = max(clock, free.get(resource, 0)) + ns
             elif op == Op.ENQUEUE:
                 free[resource] = max(clock, free.get(resource, 0)) + ns
             else:
                 clock = max(clock, free.get(resource, 0))
-        return clock / 1_000_000
+        return clock
 
 
 @dataclass(frozen=True, kw_only=True)

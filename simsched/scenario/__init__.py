@@ -1,7 +1,8 @@
 """Scenarios: files ⇄ frozen objects, built into the engine's model and simulated."""
 
 from simsched.scenario.build import build
-from simsched.scenario.load import load, scenario_of, to_values, to_yaml
+from simsched.scenario.load import load, load_values, scenario_of, to_values, to_yaml
+from simsched.scenario.parameters import parameters_of, references
 from simsched.scenario.provenance import origin, sources
 from simsched.scenario.simulate import run_scenario
 from simsched.scenario.spec import Gpu, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
@@ -17,7 +18,10 @@ __all__ = [
     "WorkloadSpec",
     "build",
     "load",
+    "load_values",
     "origin",
+    "parameters_of",
+    "references",
     "run_scenario",
     "scenario_of",
     "sources",

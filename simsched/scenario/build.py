@@ -21,6 +21,9 @@ def build(scenario: Scenario) -> Model:
         InputError: a name that is not there, a cycle, no or several first stages, a size no stage can hold.
     """
     _check_workload(scenario)
+    processes = _processes(scenario)
+    if scenario.frontend is not None and scenario.frontend not in processes:
+        raise unknown("process", scenario.frontend, processes, "frontend")
     graph = read_graph(scenario)
     stages = []
     for name in graph.order:
@@ -34,9 +37,10 @@ def build(scenario: Scenario) -> Model:
             GpuSpec(name=name, memory=_bytes(gpu.memory), margin=gpu.margin, sharing=gpu.sharing)
             for name, gpu in scenario.gpus.items()
         ),
-        processes=tuple(_process(name, process) for name, process in _processes(scenario).items()),
+        processes=tuple(_process(name, process) for name, process in processes.items()),
         links=tuple(LinkSpec(name=name, sharing=link.sharing) for name, link in scenario.links.items()),
         workload=scenario.workload,
+        frontend=scenario.frontend,
         meta={"name": scenario.name, "source": {"kind": "simulated"}, "warmup": _plain_warmup(scenario)},
     )
     _check_sizes(scenario, model)

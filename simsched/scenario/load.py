@@ -9,6 +9,7 @@ import yaml
 from simsched.core import InputError, read_yaml, shown, unknown
 from simsched.scenario.build import build
 from simsched.scenario.kinds import PLAIN
+from simsched.scenario.parameters import filled_in
 from simsched.scenario.spec import Scenario
 
 NAMED = {"stages": "stage", "gpus": "gpu", "processes": "process", "links": "link"}
@@ -25,24 +26,43 @@ def load(path: str | Path, overrides: Iterable[str] = ()) -> Scenario:
     Raises:
         InputError: one line with file, field, what was got and what to change.
     """
-    values = _read_values(Path(path))
+    values = load_values(path, overrides)
     try:
-        for override in overrides:
-            values = _override(values, override)
         return scenario_of(values)
     except InputError as error:
         raise error.in_file(path) from error
 
 
-def scenario_of(values: Mapping[str, Any]) -> Scenario:
+def load_values(path: str | Path, overrides: Iterable[str] = ()) -> dict[str, Any]:
+    """The plain values of a scenario file, with what it extends and the overrides, as `scenario_of` takes them.
+
+    Raises:
+        InputError: one line with the file, of what can be seen before the fields are read.
+    """
+    values = _read_values(Path(path))
+    try:
+        for override in overrides:
+            values = _override(values, override)
+    except InputError as error:
+        raise error.in_file(path) from error
+    return values
+
+
+def scenario_of(values: Mapping[str, Any], parameters: Mapping[str, float] | None = None) -> Scenario:
     """The scenario of plain values, as in a file.
 
-    Objects may stand in place of `{kind: …}`: a policy of one's own, a curve.
+    Objects may stand in place of `{kind: …}`: a policy of one's own, a curve. A text `$name` stands for the number of
+    that name under `parameters`; `fit` holds notes for readers and is left out.
+
+    Args:
+        values: as in a file.
+        parameters: numbers that replace those under `parameters`.
 
     Raises:
         InputError: `where` is the path of the field.
     """
-    scenario: Scenario = PLAIN.read(Scenario, values)
+    told = filled_in({name: item for name, item in values.items() if name != "fit"}, parameters)
+    scenario: Scenario = PLAIN.read(Scenario, told)
     build(scenario)  # one that cannot be built is refused when it is read
     return scenario
 

@@ -173,6 +173,8 @@ class Scenario:
         gpus: by name.
         processes: by name; without any, the stages' `process` names are enough and their event loops cost nothing.
         links: by name.
+        frontend: name of the process between clients and stages (an HTTP server): its event loop does a task at each
+            admission before the entry stage's process does, and at each response after the last stage's.
         seed: of all random streams.
         notes: for readers.
         provenance: how parameters outside the curves are known.
@@ -185,6 +187,7 @@ class Scenario:
     gpus: Mapping[str, Gpu] = field(default_factory=dict)
     processes: Mapping[str, Process] = field(default_factory=dict)
     links: Mapping[str, Link] = field(default_factory=dict)
+    frontend: str | None = None
     seed: int = 0
     notes: str = ""
     provenance: Provenance = field(default_factory=Provenance)

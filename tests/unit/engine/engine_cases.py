@@ -76,6 +76,7 @@ def run(*stages, at=None, users=None, requests=None, sizes=None, think=None, ram
         gpus=tuple(given.get("gpus", [GpuSpec(name="g")])),
         processes=tuple(given.get("processes", ())),
         links=tuple(given.get("links", ())),
+        frontend=given.get("frontend"),
         workload=Workload(arrivals=arrivals, sizes=sizes, requests=requests, client_ms=given.get("client_ms", 0.0)),
     )
     return simulate(model, seed=given.get("seed", 0), progress=given.get("progress"))

@@ -109,3 +109,16 @@ def test_moves_queue_on_their_link():
 def test_work_on_a_core_of_its_own_is_never_shared():
     own = Program.of([work(10, "cpu")])
     assert batches(run(stage(program=own, gpu=None, servers=2), at=[0, 0])) == [([0], 0, 10), ([1], 0, 10)]
+
+
+def test_a_front_end_admits_before_the_entry_and_responds_after_the_last():
+    stages = pair("p", "q")
+    each = [process("p", admission=2, handoff=1), process("q", response=4), process("web", admission=3, response=5)]
+    result = run(*stages, at=[0, 0], processes=each, frontend="web")
+    assert enters(result) == {0: 5, 1: 8}  # 3 on the web's loop and 2 on p's; the second waits for the web
+    assert ends(result) == [26, 36]  # a ends at 15 and 25, b at 17 and 27; q's task of 4, then the web's of 5
+
+
+def test_a_front_end_that_is_a_stages_process_does_each_task_once():
+    result = run(stage(ms=10, process="p"), at=[0], processes=[process("p", admission=2, response=3)], frontend="p")
+    assert (enters(result), ends(result)) == ({0: 2}, [15])
