@@ -124,7 +124,7 @@ class _Play:
 
     def run(self) -> Played:
         for batch in self.batches:
-            self.kernel.at(batch.given.start_ns, self._start, batch)
+            self.kernel.at(batch.given.start_ns, self._due, batch)
         for number, request in enumerate(self.requests):
             self.kernel.at(request.at_ns, self._come, number)
         self.kernel.run()
@@ -157,6 +157,9 @@ class _Play:
 
     # batches ----------------------------------------------------------------------------------------------------
 
+    def _due(self, batch: _Running) -> None:
+        self.kernel.after(0, self._start, batch)  # after whatever ends at this instant
+
     def _start(self, batch: _Running) -> None:
         before = self.latest.get(batch.given.stage)
         if before is not None and not before.done:
@@ -184,8 +187,7 @@ class _Play:
             batch.ends.append(self.kernel.now)
             if batch.op + 1 == len(batch.ops):
                 batch.done = True
-                for place, size in enumerate(batch.given.sizes):
-                    self._pass((batch.given.after, 0, size, batch.after_ends, place))
+                self._deliver(batch, batch.after_ends)
                 return
             batch.op, batch.step = batch.op + 1, 0
 
@@ -206,3 +208,8 @@ class _Play:
             now += round(ns * max(1.0, pace))
             batch.ends.append(now)
         batch.done = batch.settled = True
+        self._deliver(batch, np.zeros_like(batch.after_ends))
+
+    def _deliver(self, batch: _Running, ends: IntArray) -> None:
+        for place, size in enumerate(batch.given.sizes):
+            self._pass((batch.given.after, 0, size, ends, place))

@@ -18,7 +18,18 @@ from simsched.hardware.curves import (
     save_curve,
 )
 from simsched.hardware.memory import Activation, StageMemory
-from simsched.hardware.program import Each, EventLoopCosts, Op, Program, Slices, Step, Work, demands_ns
+from simsched.hardware.program import (
+    Each,
+    EventLoopCosts,
+    Mark,
+    Op,
+    Operation,
+    Program,
+    Slices,
+    Step,
+    Work,
+    demands_ns,
+)
 
 __all__ = [
     "CURVES",
@@ -29,7 +40,9 @@ __all__ = [
     "Each",
     "EventLoopCosts",
     "Linear",
+    "Mark",
     "Op",
+    "Operation",
     "Power",
     "Program",
     "Random",

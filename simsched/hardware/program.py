@@ -92,15 +92,36 @@ class Each:
             yield from self.ops.steps(Batch(1, size, size), (size,), share)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A moment with a name, at which a live stage emits an event; takes no time.
+
+    What comes after the mark "end" is work of the server that a live stage does after it has reported the end of a
+    batch, such as making the answers.
+
+    Attributes:
+        name: such as "end".
+    """
+
+    name: str
+
+    def steps(self, batch: Batch, members: Sequence[float], share: int) -> Iterator[Step]:
+        """None."""
+        return iter(())
+
+
+Operation = Work | Slices | Each | Mark
+
+
 @dataclass(frozen=True)
 class Program:
     """Operations in order.
 
     Attributes:
-        ops: Work, Slices and Each.
+        ops: Work, Slices, Each and Mark.
     """
 
-    ops: tuple[Work | Slices | Each, ...]
+    ops: tuple[Operation, ...]
 
     def steps(self, batch: Batch, members: Sequence[float], share: int = 1) -> Iterator[Step]:
         """All steps of a batch whose members have these sizes (the stage's unit), in order of their place in it."""
@@ -116,8 +137,13 @@ class Program:
         for op in self.ops:
             if isinstance(op, Work):
                 yield op
-            else:
+            elif not isinstance(op, Mark):
                 yield from op.ops.leaves()
+
+    @property
+    def marks(self) -> dict[str, int]:
+        """Names of the marks among its operations, each with its place."""
+        return {op.name: place for place, op in enumerate(self.ops) if isinstance(op, Mark)}
 
     @property
     def random_cost(self) -> Random | None:
@@ -135,7 +161,7 @@ class Program:
         raise InputError("a random cost must be the stage's whole cost, not scaled, not a part of a program", "program")
 
     @classmethod
-    def of(cls, ops: Iterable[Work | Slices | Each]) -> "Program":
+    def of(cls, ops: Iterable[Operation]) -> "Program":
         """A program of these operations."""
         return cls(tuple(ops))
 

@@ -7,17 +7,18 @@
 - {move: pcie, base: 0, per_unit: 2 MB}       wait for bytes on a link
 - {slices: 10, of: […]}                       in 10 rounds, each with a tenth of every time
 - {each: request, of: […]}                    for each member in turn, as a batch of one
+- {mark: end}                                 a moment that a live stage reports; what follows it is not in its service
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from simsched.core import InputError, shown, unknown
-from simsched.hardware import Curve, Each, Linear, Op, Program, Slices, Work
+from simsched.hardware import Curve, Each, Linear, Mark, Op, Operation, Program, Slices, Work
 from simsched.scenario.spec import Link, checked_bytes
 
 ReadCurve = Callable[[object], Curve]
-_WORDS = ("work", "enqueue", "sync", "move", "slices", "each")
+_WORDS = ("work", "enqueue", "sync", "move", "slices", "each", "mark")
 _FIELDS = {
     "work": ("ms", "cost", "scale"),
     "enqueue": ("ms", "cost", "scale"),
@@ -25,6 +26,7 @@ _FIELDS = {
     "move": ("base", "per_unit"),
     "slices": ("of",),
     "each": ("of",),
+    "mark": (),
 }
 
 
@@ -50,7 +52,7 @@ def read_program(ops: Sequence[object], curve: ReadCurve, links: Mapping[str, Li
     return Program.of(made)
 
 
-def _read_op(op: object, curve: ReadCurve, links: Mapping[str, Link]) -> Work | Slices | Each:
+def _read_op(op: object, curve: ReadCurve, links: Mapping[str, Link]) -> Operation:
     word = next((word for word in _WORDS if isinstance(op, Mapping) and word in op), None)
     if not isinstance(op, Mapping) or word is None:
         raise InputError(f"got {shown(op)}, must be one of: {', '.join(f'{{{word}: …}}' for word in _WORDS)}")
@@ -61,6 +63,8 @@ def _read_op(op: object, curve: ReadCurve, links: Mapping[str, Link]) -> Work | 
         return _nested(word, op, curve, links)
     if word == "move":
         return _move(op, links)
+    if word == "mark":
+        return Mark(name=str(op[word]))
     if word == "sync":
         return Work(op=Op.SYNC, on=str(op[word]))
     scale = op.get("scale", 1.0)

@@ -8,7 +8,7 @@ from simsched.core import Batch, InputError
 from simsched.engine import Model, StageSpec, simulate
 from simsched.engine.client import Progress
 from simsched.hardware import Program, Work
-from simsched.hardware.program import Each
+from simsched.hardware.program import Slices
 from simsched.run import Run
 from simsched.scenario.build import build
 from simsched.scenario.load import to_values
@@ -51,7 +51,7 @@ def _whole_batch(program: Program) -> list[Work]:
     for op in program.ops:
         if isinstance(op, Work):
             found.append(op)
-        elif not isinstance(op, Each):
+        elif isinstance(op, Slices):
             found.extend(_whole_batch(op.ops))
     return found
 
