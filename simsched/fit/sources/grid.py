@@ -57,9 +57,9 @@ class Grid:
     def inspect(self, path: Path, asked: Asked) -> Inspection:
         """Rows by stage, and which columns can be used."""
         table = _read(path)
-        names = sorted(map(str, table["stage"].unique())) if "stage" in table else [None]
+        names: list[str | None] = [*sorted(map(str, table["stage"].unique()))] if "stage" in table else []
         stages, unfit = [], []
-        for name in names:
+        for name in names or [None]:
             try:
                 reading = self.read([path], Asked(stage=name, length=asked.length))
                 stages.append(found(name or "", reading.table))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from simsched.core import InputError
 from simsched.fit.sources.base import SOURCES, Asked, Inspection, Reading, StageFound, chosen, found, refuse
-from simsched.fit.sources.kineto_calls import DEFAULT_MATCH, find_calls, measure
+from simsched.fit.sources.kineto_calls import DEFAULT_MATCH, compiled, find_calls, measure
 from simsched.fit.sources.kineto_events import Trace, read_trace
 
 _COLUMNS = ("count", "longest", "total", "ms", "device_ms", "host_ms", "first", "alone")
@@ -32,12 +32,12 @@ class Kineto:
 
     def inspect(self, path: Path, asked: Asked) -> Inspection:
         """Stages with how busy their GPU is, the GPU's name, and what cannot be read."""
-        trace = read_trace(path)
+        pattern, trace = compiled(asked.match), read_trace(path)
         stages: list[StageFound] = []
         notes, unfit = _notes(trace), []
         used = sorted({trace.gpus.get(int(number), f"GPU {number}") for number in np.unique(trace.op_device)})
         try:
-            calls = measure(path, trace, find_calls(trace, asked.match))
+            calls = measure(path, trace, find_calls(trace, pattern))
             stages = [_found(str(name), table) for name, table in calls.groupby("stage")]
             unfit = [str(error) for error in _unfit(path, trace, calls, asked)]
         except InputError as error:
@@ -60,8 +60,8 @@ class Kineto:
     def read(self, paths: Sequence[Path], asked: Asked) -> Reading:
         """The calls of one stage."""
         path = paths[0]
-        trace = read_trace(path)
-        calls = measure(path, trace, find_calls(trace, asked.match))
+        pattern, trace = compiled(asked.match), read_trace(path)
+        calls = measure(path, trace, find_calls(trace, pattern))
         name = chosen(path, calls["stage"], asked.stage, "calls")
         table, gpu = _of_stage(path, trace, calls[calls["stage"] == name], asked)
         return Reading(kind="kineto", path=path, table=table, stage=name, gpu=gpu)
@@ -81,8 +81,8 @@ def read_calls(path: str | os.PathLike[str], *, match: str | None = None) -> pd.
     Raises:
         InputError: one line that says why the trace cannot be used.
     """
-    trace = read_trace(Path(path))
-    return measure(Path(path), trace, find_calls(trace, match))
+    pattern, trace = compiled(match), read_trace(Path(path))
+    return measure(Path(path), trace, find_calls(trace, pattern))
 
 
 def _of_stage(path: Path, trace: Trace, calls: pd.DataFrame, asked: Asked) -> tuple[pd.DataFrame, str]:

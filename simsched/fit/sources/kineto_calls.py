@@ -49,13 +49,12 @@ class Found(NamedTuple):
     total: FloatArray
 
 
-def find_calls(trace: Trace, match: str | None) -> Found:
+def find_calls(trace: Trace, pattern: "re.Pattern[str]") -> Found:
     """The ranges whose text matches, with the numbers that it says.
 
     Raises:
-        InputError: `match` is no regular expression or has no group batch.
+        InputError: a group that must hold a number holds something else.
     """
-    pattern = _compiled(match)
     rows = []
     texts = {text: pattern.search(text) for text in set(trace.ranges)}
     for place, text in enumerate(trace.ranges):
@@ -70,7 +69,12 @@ def find_calls(trace: Trace, match: str | None) -> Found:
 _NUMBERS = ("batch", "length", "total")
 
 
-def _compiled(match: str | None) -> "re.Pattern[str]":
+def compiled(match: str | None) -> "re.Pattern[str]":
+    """The regular expression asked for, or the default one.
+
+    Raises:
+        InputError: it is none, or has no group batch.
+    """
     try:
         pattern = re.compile(DEFAULT_MATCH if match is None else match)
     except re.error as error:

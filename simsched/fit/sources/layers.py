@@ -176,10 +176,10 @@ def _of_heads(path: Path, kernels: pd.DataFrame, dense: pd.DataFrame, head_dim: 
 def _attention_ms(path: Path, kernels: pd.DataFrame, length: int, counts: Sequence[int]) -> FloatArray:
     """Milliseconds of one layer's attention for each count, shape (len(counts),)."""
     known = np.sort(kernels["isl"].unique())
-    _check_range(path, "length", known, np.array([length]))
+    _check_range(path, "lengths", known, np.array([length]))
     around = {int(known[known <= length].max()), int(known[known >= length].min())}
     of_isl = {
-        isl: _at(path, f"batch at length {isl}", rows.groupby("batch_size")["latency_ms"].mean(), np.asarray(counts))
+        isl: _at(path, f"batches at length {isl}", rows.groupby("batch_size")["latency_ms"].mean(), np.asarray(counts))
         for isl in sorted(around)
         if len(rows := kernels[kernels["isl"] == isl])
     }
@@ -199,7 +199,7 @@ def _check_range(path: Path, what: str, known: npt.NDArray[np.generic], wanted: 
     low, high = float(np.min(known)), float(np.max(known))
     outside = [value for value in wanted.astype(np.float64).tolist() if not low <= value <= high]
     if outside:
-        refuse(path, f"has {what} {low:g}–{high:g}, asked for {max(outside, key=abs):g}: nothing is extrapolated")
+        refuse(path, f"has {what} of {low:g}–{high:g}, asked for {max(outside, key=abs):g}: nothing is extrapolated")
 
 
 def _check_gpu(mlp: Path, gpu: str | None, attention: Path, kernels: pd.DataFrame) -> None:

@@ -111,12 +111,10 @@ class NvidiaSmi:
         samples = read_gpu_samples(path)
         interval_ms = float(np.median(np.diff(samples.time_s))) * 1e3 if samples.n > 1 else float("nan")
         facts = [f"{samples.n:,} samples, one each {interval_ms:.4g} ms"]
-        if samples.used_bytes is not None:
-            low, high = np.nanmin(samples.used_bytes), np.nanmax(samples.used_bytes)
-            facts.append(f"memory in use {format_bytes(int(low))}–{format_bytes(int(high))}")
-        if samples.sm_clock_mhz is not None:
-            low, high = np.nanmin(samples.sm_clock_mhz), np.nanmax(samples.sm_clock_mhz)
-            facts.append(f"SM clock {span_of((float(low), float(high)))} MHz")
+        if (used := _range(samples.used_bytes)) is not None:
+            facts.append(f"memory in use {format_bytes(int(used[0]))}–{format_bytes(int(used[1]))}")
+        if (clock := _range(samples.sm_clock_mhz)) is not None:
+            facts.append(f"SM clock {span_of(clock)} MHz")
         return Inspection(
             kind="nvidia_smi",
             format="nvidia-smi samples of a GPU",
@@ -136,6 +134,13 @@ class NvidiaSmi:
 
 
 _UNFIT = "holds samples of a GPU, no batches: give a trace, events or a table of batches"
+
+
+def _range(values: FloatArray | None) -> tuple[float, float] | None:
+    """The least and the largest known value, if there is any."""
+    if values is None or np.isnan(values).all():
+        return None
+    return float(np.nanmin(values)), float(np.nanmax(values))
 
 
 def _values(path: Path, cells: pd.Series, header: str, unit: str | None) -> FloatArray:
