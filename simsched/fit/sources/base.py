@@ -259,8 +259,8 @@ def overlaps(starts: Times, ends: Times, begin: Times, finish: Times) -> IntArra
 
 
 def refuse(path: Path, problem: str, cause: Exception | None = None) -> NoReturn:
-    """Raise the one line that a user sees of a file."""
-    raise InputError(problem, str(path)) from cause
+    """Raise the one line that a user sees of a file; names in it that have several lines are put on one."""
+    raise InputError(" ".join(problem.split()), str(path)) from cause
 
 
 def refuse_options(path: Path, asked: Asked, names: Sequence[Literal["match", "length"]], kind: str) -> None:

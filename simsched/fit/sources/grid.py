@@ -57,7 +57,7 @@ class Grid:
     def inspect(self, path: Path, asked: Asked) -> Inspection:
         """Rows by stage, and which columns can be used."""
         table = _read(path)
-        names: list[str | None] = [*sorted(map(str, table["stage"].unique()))] if "stage" in table else []
+        names: list[str | None] = [*sorted(map(str, table["stage"].dropna().unique()))] if "stage" in table else []
         stages, unfit = [], []
         for name in names or [None]:
             try:
@@ -136,13 +136,16 @@ def read_csv(path: Path) -> pd.DataFrame:
     """
     try:
         with gzip.open(path, "rb") if _is_gzip(path) else path.open("rb") as stream:
-            return pd.read_csv(stream, skipinitialspace=True, comment="#")
+            table = pd.read_csv(stream, skipinitialspace=True, comment="#")
     except (EOFError, zlib.error, OSError) as error:
         refuse(path, unreadable(error), error)
     except pd.errors.EmptyDataError as error:
         refuse(path, "is empty: give a CSV with batch, length and ms", error)
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
         refuse(path, f"is not CSV: {str(error).splitlines()[0]}", error)
+    if not isinstance(table.index, pd.RangeIndex):
+        refuse(path, "has rows with more fields than its header: is a comma missing there?")
+    return table
 
 
 def _is_gzip(path: Path) -> bool:
@@ -155,7 +158,7 @@ def _read(path: Path) -> pd.DataFrame:
         return read_csv(path)
     try:
         return pd.read_parquet(path)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         refuse(path, f"is not parquet: {str(error).splitlines()[0]}", error)
 
 
@@ -166,7 +169,10 @@ def _of_stage(path: Path, table: pd.DataFrame, stage: str | None) -> pd.DataFram
         return table
     if table.empty:
         return table
-    return table[table["stage"].astype(str) == chosen(path, table["stage"].astype(str), stage, "rows")]
+    if table["stage"].isna().any():
+        refuse(path, f"stage in data row {int(np.argmax(table['stage'].isna())) + 1} is empty: name it")
+    names = table["stage"].astype(str)
+    return table[names == chosen(path, names, stage, "rows")]
 
 
 def _time_column(path: Path, table: pd.DataFrame, asked: Asked) -> str:

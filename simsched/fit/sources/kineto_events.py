@@ -83,7 +83,8 @@ def read_trace(path: Path) -> Trace:
     with _opened(path) as stream:
         for number, device in enumerate(ijson.items(stream, "deviceProperties.item", use_float=True)):
             if isinstance(device, dict):
-                gpus[int(device.get("id", number))] = str(device.get("name", ""))
+                id = device.get("id", number)
+                gpus[id if isinstance(id, int) else number] = str(device.get("name", ""))
     return columns.trace(gpus)
 
 

@@ -17,7 +17,8 @@ from simsched.fit.sources.grid import read_csv
 
 _ATTENTION = ("batch_size", "isl", "num_heads", "head_dim", "latency_ms")
 _GEMM = ("m", "n", "k", "latency_ms")
-_LAYER = ("num_tokens", "n_head", "n_kv_head", "n_embd", "num_tensor_parallel_workers")
+_LAYER = ("num_tokens", "n_head", "n_kv_head", "n_embd", "num_tensor_parallel_workers", "emb_ms", "add_ms")
+_OPTIONAL = ("num_key_value_heads", "step")
 _GPU = re.compile(r"(?<![a-z0-9])(?:[abhlvt]\d{1,3}s?|gh200|gb\d{3})(?![0-9])")
 _UNFIT = "holds times of single layers or kernels, no batches of a stage: compose them with compose_layers"
 
@@ -93,7 +94,8 @@ class Layers:
         kind = _kind(list(table.columns))
         sizes = {"Vidur layer timings": ("num_tokens",), "attention kernel timings": ("batch_size", "isl")}
         names = (*sizes.get(kind, ("m", "n", "k")), "n_head", "num_heads", "head_dim")
-        ranges = {name: (table[name].min(), table[name].max()) for name in names if name in table}
+        sized = {name: pd.to_numeric(table[name], errors="coerce") for name in names if name in table}
+        ranges = {name: (float(values.min()), float(values.max())) for name, values in sized.items()}
         named = sorted(map(str, table["device"].unique())) if "device" in table else [_gpu_of_name(path)]
         return Inspection(
             kind="layers",
@@ -140,14 +142,17 @@ def _table(path: Path, needed: Sequence[str], what: str) -> pd.DataFrame:
     missing = [name for name in needed if name not in table]
     if missing:
         refuse(path, f"is {what}: it lacks column {', '.join(missing)}")
-    times = [name for name in table.columns if name.endswith("_ms")]
-    for name in times:
+    times = [str(name) for name in table.columns if str(name).endswith("_ms")]
+    sizes = [name for name in (*needed, *_OPTIONAL) if name in table and name not in times]
+    for name in (*sizes, *times):
+        may_be_0 = name.endswith("_std_ms") or name == "step"
         values = pd.to_numeric(table[name], errors="coerce").to_numpy(dtype=np.float64)
-        floor = 0.0 if name.endswith("_std_ms") else np.nextafter(0, 1)
-        wrong = np.flatnonzero(~(values >= floor))
+        wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0 if may_be_0 else values > 0)))
         if wrong.size:
             got = table[name].tolist()[int(wrong[0])]
-            refuse(path, f"{name} in data row {int(wrong[0]) + 1}: got {got!r}, must be a number more than 0")
+            bound = "at least 0" if may_be_0 else "more than 0"
+            refuse(path, f"{name} in data row {int(wrong[0]) + 1}: got {got!r}, must be a number, {bound}")
+        table[name] = values
     return table
 
 
@@ -166,7 +171,7 @@ def _of_heads(path: Path, kernels: pd.DataFrame, dense: pd.DataFrame, head_dim: 
         if name in kernels:
             kept = kernels[kernels[name] == value]
             if kept.empty:
-                has = ", ".join(map(str, sorted(kernels[name].unique())))
+                has = ", ".join(f"{one:g}" for one in sorted(kernels[name].unique()))
                 hint = "; name one of these (head_dim)" if name == "head_dim" else ""
                 refuse(path, f"has no {name} {value}: it has {has}{hint}")
             kernels = kept

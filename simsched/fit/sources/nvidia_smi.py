@@ -81,6 +81,8 @@ def read_gpu_samples(path: str | os.PathLike[str]) -> GpuSamples:
     table = read_csv(path)
     if table.empty:
         refuse(path, "has no samples: give one row a sample")
+    if "timestamp" not in table:
+        refuse(path, f"lacks column timestamp: it has {', '.join(map(str, table.columns))}")
     columns = {}
     for header in table.columns:
         hit = _HEADER.match(str(header))

@@ -99,6 +99,8 @@ def test_a_table_without_lengths_must_be_told_one(tmp_path):
          "H100"),
         ("batch,length,ms,first\n1,8,1,maybe\n", {}, "first in data row 1: got 'maybe', must be true or false"),
         ("batch,length,ms,device_ms\n1,8,1,-1\n", {}, "device_ms in data row 1: got -1, must be a number more than 0"),
+        ("stage,batch,length,ms\ne,1,8,1\n,2,8,1\n", {}, "stage in data row 2 is empty: name it"),
+        ("batch,length,ms\n1,8,1,9\n", {}, "has rows with more fields than its header: is a comma missing there?"),
         (GOOD, {"time": "device"}, "has no column device_ms: leave --time out"),
         (GOOD, {"length": 3}, "has a column length: leave --length out"),
         (GOOD, {"match": "x"}, "is a table, which has no use for --match: leave it out"),

@@ -92,8 +92,8 @@ def changed(tmp_path, source, name, change):
          "mixes several n_embd: keep the rows of one model and one degree of parallelism"),
         ("a100.csv", lambda table: table.drop(columns="num_tokens"), "is no layer table of Vidur: it lacks column "
          "num_tokens"),
-        ("a100.csv", lambda table: table.assign(add_ms=-0.5), "add_ms in data row 1: got -0.5, must be a number more "
-         "than 0"),
+        ("a100.csv", lambda table: table.assign(add_ms=-0.5), "add_ms in data row 1: got -0.5, must be a number, "
+         "more than 0"),
     ],
 )  # fmt: skip
 def test_damaged_layer_table(tmp_path, name, change, line):
@@ -122,7 +122,7 @@ def test_wrong_tables_and_layers():
     )
     assert line_of(compose_layers, ATTENTION, LLAMA_2, layers=32, length=128, counts=[1]) == (
         f"{ATTENTION}: is no layer table of Vidur: it lacks column num_tokens, n_head, n_kv_head, n_embd, "
-        "num_tensor_parallel_workers"
+        "num_tensor_parallel_workers, emb_ms, add_ms"
     )
     assert line_of(compose_layers, LLAMA_2, ATTENTION, layers=0, length=1, counts=[1]) == (
         "layers: got 0, must be at least 1"

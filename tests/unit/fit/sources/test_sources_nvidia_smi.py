@@ -62,6 +62,8 @@ ROW_1 = "2026/11/29 15:28:22.571, 5099 MiB"
     ("text", "line"),
     [
         (TEXT.splitlines()[0], "has no samples: give one row a sample"),
+        (TEXT.replace("timestamp", "time"), "lacks column timestamp: it has time, memory.used [MiB], "
+         "utilization.gpu [%], utilization.memory [%], power.draw [W], clocks.current.sm [MHz]"),
         (TEXT.replace("5099 MiB", "-1 MiB", 1), "memory.used [MiB] in data row 1: got '-1 MiB', must be a number, at "
          "least 0"),
         (TEXT.replace("[MiB]", "[pages]"), "column 'memory.used [pages]' has unit pages, must be one of MiB, KiB, GiB, "
