@@ -5,7 +5,8 @@ from simsched.fit.fit import Fit, RelativeError, assess, predict
 from simsched.fit.fits import fit_line, fit_power, fit_roofline
 from simsched.fit.least_squares import Loss
 from simsched.fit.memory import PeakFit, fit_peak_bytes
-from simsched.fit.samples import Samples, read_samples
+from simsched.fit.samples import Samples
+from simsched.fit.sources import Inspection, inspect_profile, read_profiles, read_samples
 from simsched.fit.tables import fit_table
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Choice",
     "Fit",
     "Form",
+    "Inspection",
     "Loss",
     "PeakFit",
     "RelativeError",
@@ -28,6 +30,8 @@ __all__ = [
     "fit_roofline",
     "fit_table",
     "held_out_errors",
+    "inspect_profile",
     "predict",
+    "read_profiles",
     "read_samples",
 ]

@@ -34,15 +34,24 @@ def read_phase(directory: str | Path) -> Run:
     directory = Path(directory)
     if not directory.is_dir():
         raise InputError("is not a directory with phase.json, client.csv and events_*.jsonl", str(directory))
-    content = _phase(directory / "phase.json")
+    content = read_phase_file(directory / "phase.json")
     tables = [path for path in (directory / "client.csv", directory / "client.csv.gz") if path.exists()]
     if len(tables) != 1:
         raise InputError("needs one of client.csv and client.csv.gz", str(directory))
+    return read_events(event_files(directory), tables[0], content)
+
+
+def event_files(directory: Path) -> list[Path]:
+    """The event files of a phase's folder, sorted by name.
+
+    Raises:
+        InputError: there are none, or one is there both plain and as .gz.
+    """
     paths = sorted(path for path in directory.glob("events_*") if path.name.endswith((".jsonl", ".jsonl.gz")))
     stems = Counter(path.name.removesuffix(".gz") for path in paths)
     if not paths or max(stems.values()) > 1:
         raise InputError("needs events_*.jsonl, each plain or as .gz but not both", str(directory))
-    return read_events(paths, tables[0], content)
+    return paths
 
 
 def read_events(
@@ -88,8 +97,12 @@ def _described(phase: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, A
     return {"source": source, **{name: told[key] for key, name in names.items() if key in told}}
 
 
-def _phase(path: Path) -> Mapping[str, Any]:
-    """Content of phase.json."""
+def read_phase_file(path: Path) -> Mapping[str, Any]:
+    """Content of phase.json.
+
+    Raises:
+        InputError: it cannot be read, is no JSON, or does not hold what `read_phase` needs.
+    """
     try:
         return _checked(json.loads(path.read_text(encoding="utf-8")), str(path))
     except OSError as error:

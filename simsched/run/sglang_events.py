@@ -24,12 +24,14 @@ class Call(NamedTuple):
         pid: process of the server.
         size: requests in the batch.
         total: sum of their sizes in the stage's unit; None if it does not say.
+        longest: the largest of their sizes; None if it does not say.
     """
 
     part: str
     pid: int
     size: int
     total: float | None
+    longest: float | None = None
 
 
 class Problem(NamedTuple):
@@ -68,6 +70,7 @@ class LiveBatch:
         pid: process of the server.
         size: how many requests the events say it has.
         total: sum of sizes as the events say, in the stage's unit; None if they do not.
+        longest: the largest size as the events say; None if they do not.
         ids: its requests, in order of their start events.
         parts: by name, in order; more than one where a stage brackets several calls.
     """
@@ -75,6 +78,7 @@ class LiveBatch:
     pid: int
     size: int
     total: float | None
+    longest: float | None = None
     ids: list[str] = field(default_factory=list)
     parts: dict[str, Part] = field(default_factory=dict)
 
@@ -126,7 +130,7 @@ class StageEvents:
     def _filling(self, call: Call) -> LiveBatch:
         batch = self.filling.get(call.pid)
         if batch is None or len(batch.ids) == batch.size:
-            batch = self.filling[call.pid] = LiveBatch(call.pid, call.size, call.total)
+            batch = self.filling[call.pid] = LiveBatch(call.pid, call.size, call.total, call.longest)
             self.batches.append(batch)
         elif call.size != batch.size or call.part not in batch.parts:
             raise InputError(f"a batch of {batch.size} has {len(batch.ids)} start events before the next one starts")
@@ -216,17 +220,22 @@ class Events:
         """A start or an end of a part of a batch; events without a batch size are none."""
         id, stage, name, at_ns = (record[key] for key in ("request_id", "stage", "event_name", "timestamp_ns"))
         part, _, edge = name.rpartition("_")
-        size, total = meta.get("batch_size"), meta.get("sum_len")
+        size = meta.get("batch_size")
         if edge not in ("start", "end") or not isinstance(size, int) or size < 1:
             return
         if edge == "start":
-            known = total if isinstance(total, (int, float)) and 0 <= total < math.inf else None
-            self._stage(stage).start(id, at_ns, Call(part, record.get("pid", 0), size, known))
+            call = Call(part, record.get("pid", 0), size, _size(meta.get("sum_len")), _size(meta.get("max_len")))
+            self._stage(stage).start(id, at_ns, call)
         elif not self._stage(stage).end(id, part, at_ns):
             self.problems.append(Problem("no_start", at_ns, id, stage, f"{name} of a batch that never started"))
 
     def _stage(self, stage: str) -> StageEvents:
         return self.stages.setdefault(stage, StageEvents())
+
+
+def _size(told: object) -> float | None:
+    """A size that an event says, if it is one."""
+    return told if isinstance(told, (int, float)) and 0 <= told < math.inf else None
 
 
 def gather(paths: Iterable[Path]) -> Events:
