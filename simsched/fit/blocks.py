@@ -11,6 +11,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _LEAST_ORDERED = 20  # blocks in a row, below which their correlation cannot be told from chance
+_TOLD = 1.05  # batches in a block on average, from which on a note says so
 _SIGNIFICANT = 1.645  # standard errors of a lag-1 correlation: 5 % of independent series are above
 
 
@@ -20,7 +21,7 @@ class Blocks(NamedTuple):
     Attributes:
         of: block of each sample, from 0, shape (n,).
         number: of blocks.
-        note: how they were found, "" where each sample is its own.
+        note: how they were found, "" where about each sample is its own.
     """
 
     of: IntArray
@@ -47,12 +48,13 @@ def find_blocks(samples: Samples, residuals: FloatArray) -> Blocks:
     """
     if samples.block is not None:
         found = Blocks(*_numbered(samples.block))
-        kind = "measuring block"
+        kind = "measuring blocks"
     else:
         shapes = samples.shapes
         found = Blocks(*_numbered(np.cumsum(np.diff(shapes, prepend=shapes[0]) != 0)))
-        kind = "run of one shape"
-    note = "" if found.trivial else f"intervals count each of {found.number} {kind}s once, not {samples.n} batches"
+        kind = "runs of one shape"
+    telling = samples.n > _TOLD * found.number
+    note = f"intervals count each of {found.number} {kind} once, not {samples.n} batches" if telling else ""
     correlation = _correlation(found, residuals)
     if correlation * np.sqrt(found.number) > _SIGNIFICANT and found.number >= _LEAST_ORDERED:
         groups = round(np.sqrt(found.number))

@@ -70,11 +70,13 @@ class Choice:
 
     Attributes:
         best: fitted on all samples.
+        candidate: its form.
         scores: all candidates that could be fitted, in the order given.
         reason: one sentence.
     """
 
     best: Fit
+    candidate: Candidate
     scores: tuple[Score, ...]
     reason: str
 
@@ -108,8 +110,10 @@ def told_apart(samples: Samples, bys: Sequence[By] = ("count", "padded", "total"
     return tuple(kept), "; ".join(notes)
 
 
-def fit_form(samples: Samples, candidate: Candidate, *, loss: Loss = "relative", outliers: bool = False) -> Fit:
-    """The fit of a candidate; `loss` and `outliers` as in `fit_line` (a table needs neither).
+def fit_form(
+    samples: Samples, candidate: Candidate, *, loss: Loss = "relative", outliers: bool = False, bare: bool = False
+) -> Fit:
+    """The fit of a candidate; `loss`, `outliers` and `bare` as in `fit_line` (a table needs none).
 
     Raises:
         InputError: the samples do not do for that form.
@@ -117,9 +121,9 @@ def fit_form(samples: Samples, candidate: Candidate, *, loss: Loss = "relative",
     if candidate.form == "table":
         return fit_table(samples)
     if candidate.form == "power":
-        return fit_power(samples, by=candidate.by, loss=loss, outliers=outliers, p=candidate.p)
+        return fit_power(samples, by=candidate.by, loss=loss, outliers=outliers, bare=bare, p=candidate.p)
     fit = fit_line if candidate.form == "linear" else fit_roofline
-    return fit(samples, by=candidate.by, loss=loss, outliers=outliers)
+    return fit(samples, by=candidate.by, loss=loss, outliers=outliers, bare=bare)
 
 
 def choose_form(
@@ -160,7 +164,7 @@ def choose_form(
     best = fit_form(samples, scores[chosen].candidate, loss=loss, outliers=outliers)
     reason = _reason(samples, scores, chosen, least, loss) + parts.note
     reason += "".join(f"; {candidate} was left out: {problem}" for candidate, problem in refused.items())
-    return Choice(best=best, scores=tuple(scores), reason=reason)
+    return Choice(best=best, candidate=scores[chosen].candidate, scores=tuple(scores), reason=reason)
 
 
 def _judged(
@@ -169,7 +173,7 @@ def _judged(
     """Scores and held-out errors of those that can be fitted, and why the others cannot; at least one can."""
     scores, errors, refused = [], [], {}
     for candidate in candidates:
-        fit = partial(fit_form, candidate=candidate, loss=loss, outliers=outliers)
+        fit = partial(fit_form, candidate=candidate, loss=loss, outliers=outliers, bare=True)
         try:
             error = _errors(samples, fit, fold, loss)
         except InputError as problem:

@@ -67,7 +67,7 @@ def fit_peak_bytes(samples: Samples, *, by: By | None = "padded", outliers: bool
     if by is None:
         kept, note = told_apart(samples, ("padded", "total", "count"))
         lines = [Candidate("linear", one) for one in kept]
-        choice = choose_form(replace(samples, ms=samples.peak_bytes), lines, outliers=outliers)
+        choice = choose_form(replace(samples, ms=samples.peak_bytes), lines)
         by = choice.best.curve.by
         notes = [line for line in (choice.reason, note) if line]
     x = distinct(samples, by)

@@ -24,6 +24,7 @@ class StageFit:
         samples: all that were measured.
         cold: those left out as cold first calls, shape (n,).
         outlier: those of the rest that lie more than five robust deviations off the curve, shape (n,).
+        candidate: the form that was taken.
         fit: the curve and how well it is known.
         scores: of all forms that were tried, by the error on sizes left out; empty where there was no choice.
         reason: why this form.
@@ -33,6 +34,7 @@ class StageFit:
     samples: Samples
     cold: BoolArray
     outlier: BoolArray
+    candidate: Candidate
     fit: Fit
     scores: tuple[Score, ...]
     reason: str
@@ -87,6 +89,7 @@ def fit_stage(
         samples=samples,
         cold=samples.cold,
         outlier=outlier,
+        candidate=choice.candidate,
         fit=replace(fit, notes=tuple(notes)),
         scores=choice.scores,
         reason=choice.reason,
@@ -112,7 +115,8 @@ def _chosen(samples: Samples, candidates: list[Candidate], *, outliers: bool) ->
     if len(candidates) > 1 or sizes > LEAST_SIZES:
         return choose_form(samples, candidates, outliers=outliers)
     best = fit_form(samples, candidates[0], outliers=outliers)
-    return Choice(best=best, scores=(), reason=f"{candidates[0]} as asked; {sizes} sizes are too few to leave one out")
+    reason = f"{candidates[0]} as asked; {sizes} sizes are too few to leave one out"
+    return Choice(best=best, candidate=candidates[0], scores=(), reason=reason)
 
 
 def _far(fit: Fit, samples: Samples) -> BoolArray:

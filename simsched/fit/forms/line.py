@@ -11,7 +11,9 @@ from simsched.fit.spread import spread
 from simsched.hardware.curves import By, Linear
 
 
-def fit_line(samples: Samples, *, by: By = "count", loss: Loss = "relative", outliers: bool = False) -> Fit:
+def fit_line(
+    samples: Samples, *, by: By = "count", loss: Loss = "relative", outliers: bool = False, bare: bool = False
+) -> Fit:
     """The best line a + b·x with a, b at least 0.
 
     Args:
@@ -20,6 +22,7 @@ def fit_line(samples: Samples, *, by: By = "count", loss: Loss = "relative", out
         loss: "relative" counts each residual as a share of the fitted time, so that small batches weigh as much
             as large ones; "absolute" is plain least squares in milliseconds.
         outliers: true lets far residuals count linearly instead of squared (soft L1).
+        bare: true leaves the intervals out, for whoever only wants to predict: quicker.
 
     Raises:
         InputError: fewer than three distinct x.
@@ -39,12 +42,15 @@ def fit_line(samples: Samples, *, by: By = "count", loss: Loss = "relative", out
     if outliers:
         found, target = robust(model, found, target)
     a, b = found.tolist()
+    curve = Linear(by=by, a_ms=a, b_ms=b, valid=samples.valid, provenance=fitted(samples))
+    if bare:
+        return assess(curve, samples)
     predicted = model(found)
     blocks = find_blocks(samples, target.residuals(predicted))
     half = spread(np.column_stack([np.ones_like(x), x]), target, predicted, blocks).half
     known = around({"a_ms": a, "b_ms": b}, half)
     return assess(
-        Linear(by=by, a_ms=a, b_ms=b, valid=samples.valid, provenance=fitted(samples)),
+        curve,
         samples,
         intervals=known,
         undetermined=undetermined(known, "a_ms", float(predicted.min()), blocks),

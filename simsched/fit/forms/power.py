@@ -33,7 +33,13 @@ class Powered(NamedTuple):
 
 
 def fit_power(
-    samples: Samples, *, by: By = "count", loss: Loss = "relative", outliers: bool = False, p: float | None = None
+    samples: Samples,
+    *,
+    by: By = "count",
+    loss: Loss = "relative",
+    outliers: bool = False,
+    bare: bool = False,
+    p: float | None = None,
 ) -> Fit:
     """The best c + d·x^p with c, d at least 0, and p free in 0.1–2.5 or given.
 
@@ -48,6 +54,7 @@ def fit_power(
         by: what x is.
         loss: as in `fit_line`.
         outliers: as in `fit_line`.
+        bare: as in `fit_line`.
         p: fixes the exponent; > 0.
 
     Raises:
@@ -61,13 +68,15 @@ def fit_power(
     )
     if outliers:
         best, target = _robust(best, x, target, free=p is None)
+    curve = Power(by=by, c_ms=best.c, d_ms=best.d, p=best.p, valid=samples.valid, provenance=fitted(samples))
+    if bare:
+        return assess(curve, samples)
     predicted = np.asarray(best.c + best.d * x**best.p)
     blocks = find_blocks(samples, target.residuals(predicted))
     known, unknown = _known(best, x, target, blocks, free=p is None)
     notes = notes_of(outliers, blocks)
     if p is not None:
         notes.append(f"p = {p:g} was given, not fitted")
-    curve = Power(by=by, c_ms=best.c, d_ms=best.d, p=best.p, valid=samples.valid, provenance=fitted(samples))
     return assess(curve, samples, intervals=known, undetermined=unknown, notes=tuple(notes))
 
 

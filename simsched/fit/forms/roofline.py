@@ -17,21 +17,25 @@ from simsched.hardware.curves import By, Roofline
 
 BoolArray = npt.NDArray[np.bool_]
 
-_SPLITS = 40  # break points that a roofline starts from
+_SPLITS = 80  # break points that are tried
+_FINALISTS = 4  # of them that are improved
 _MOST_STEPS = 10
 _MOST_PROFILED = 2000  # samples, above which the linearised model is as good and quicker
 
 
-def fit_roofline(samples: Samples, *, by: By = "padded", loss: Loss = "relative", outliers: bool = False) -> Fit:
+def fit_roofline(
+    samples: Samples, *, by: By = "padded", loss: Loss = "relative", outliers: bool = False, bare: bool = False
+) -> Fit:
     """The best max(floor, a + b·x) with all three at least 0.
 
-    Break points spread over the samples (at most 40) are tried, each with its best floor and line.
+    Break points spread over the samples (at most 80) are tried, each with its best floor and line.
 
     Args:
         samples: at least three distinct x.
         by: what x is.
         loss: as in `fit_line`.
         outliers: as in `fit_line`.
+        bare: as in `fit_line`.
 
     Raises:
         InputError: fewer than three distinct x.
@@ -48,6 +52,9 @@ def fit_roofline(samples: Samples, *, by: By = "padded", loss: Loss = "relative"
     if outliers:
         found, target = robust(model, found, target)
     floor, a, b = found.tolist()
+    curve = Roofline(by=by, floor_ms=floor, a_ms=a, b_ms=b, valid=samples.valid, provenance=fitted(samples))
+    if bare:
+        return assess(curve, samples)
     on_floor = floor >= a + b * x
     jacobian = np.column_stack([on_floor, ~on_floor, np.where(on_floor, 0.0, x)]).astype(np.float64)
     predicted = model(found)
@@ -62,7 +69,6 @@ def fit_roofline(samples: Samples, *, by: By = "padded", loss: Loss = "relative"
         unknown |= dict.fromkeys(("a_ms", "b_ms"), "every sample lies on the floor")
     else:
         notes.append(f"{int(on_floor.sum())} of {samples.n} samples lie on the floor, up to x = {x[on_floor].max():g}")
-    curve = Roofline(by=by, floor_ms=floor, a_ms=a, b_ms=b, valid=samples.valid, provenance=fitted(samples))
     return assess(curve, samples, intervals=known, undetermined=unknown, notes=tuple(notes))
 
 
@@ -94,8 +100,15 @@ class _Splits(NamedTuple):
     @classmethod
     def of(cls, x: FloatArray, target: Weighted) -> "_Splits":
         x, target = merged(x, target)
-        splits = np.unique(np.linspace(1, len(x) - 1, 2 * _SPLITS).round().astype(int))
-        return cls((np.arange(len(x)) < splits[:, None]).astype(np.float64), x, target)
+        order = np.argsort(x, kind="stable")
+        target = Weighted(target.ms[order], target.weight[order])
+        splits = np.unique(np.linspace(1, len(x) - 1, _SPLITS).round().astype(int))
+        return cls((np.arange(len(x)) < splits[:, None]).astype(np.float64), x[order], target)
+
+    def best(self, number: int) -> FloatArray:
+        """The (floor, a, b) with the least sums of squares, shape (number, 3)."""
+        fab = np.column_stack([self._level(), *self._line()])
+        return np.asarray(fab[np.argsort(self._squares(*fab.T), kind="stable")[:number]])
 
     def of_floor(self, floor: float) -> float:
         """Least sum of squares with this floor."""
@@ -133,20 +146,18 @@ class _Splits(NamedTuple):
         return np.maximum(level - b * middle, 0), b
 
     def _least(self, floor: FloatArray, a: FloatArray, b: FloatArray) -> float:
+        return float(np.min(self._squares(floor, a, b)))
+
+    def _squares(self, floor: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
         model = np.maximum(floor[:, None], a[:, None] + b[:, None] * self.x)
-        return float(np.min(np.sum(self.target.residuals(model) ** 2, axis=1)))
+        return np.asarray(np.sum(self.target.residuals(model) ** 2, axis=1))
 
 
 def _best_split(x: FloatArray, target: Weighted) -> FloatArray:
     """(floor, a, b) of the best of many starts: a level up to a size, a line beyond it."""
-    order = np.argsort(x, kind="stable")
-    splits = np.unique(np.linspace(1, len(x) - 2, _SPLITS).round().astype(int))
-    starts = []
-    for split in splits.tolist():
-        on_floor = np.zeros(len(x), dtype=np.bool_)
-        on_floor[order[:split]] = True
-        starts.append(_alternated(_parts(on_floor, x, target), x, target))
-    return min(starts, key=lambda fab: target.squares(np.maximum(fab[0], fab[1] + fab[2] * x)))
+    starts = _Splits.of(x, target).best(_FINALISTS)
+    ends = [_alternated(start, x, target) for start in starts]
+    return min(ends, key=lambda fab: target.squares(np.maximum(fab[0], fab[1] + fab[2] * x)))
 
 
 def _alternated(start: FloatArray, x: FloatArray, target: Weighted) -> FloatArray:
