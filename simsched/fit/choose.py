@@ -22,7 +22,8 @@ IntArray = npt.NDArray[np.int64]
 Form = Literal["linear", "power", "roofline", "table"]
 
 _MOST_NAMED = 4  # forms that a reason names beside the chosen one
-_MOST_LEFT_OUT_ONCE = 200  # more distinct sizes than this are left out in ten folds, not one by one
+_MOST_LEFT_OUT_ONCE = 40  # more distinct sizes than this are left out in as many folds as _FOLDS, not one by one
+_FOLDS = 20
 
 
 class Candidate(NamedTuple):
@@ -145,7 +146,7 @@ def choose_form(
         candidates: forms, simplest first.
         loss: as in `fit_line`.
         outliers: as in `fit_line`.
-        folds: parts of the samples left out in turn; None leaves out each distinct size once (ten folds above 200).
+        folds: parts of the samples left out in turn; None leaves out each distinct size once (20 folds above 40).
             A measuring block is never split: sizes that share blocks are left out together, unless that leaves fewer
             than four parts.
         seed: of the random parts.
@@ -238,7 +239,7 @@ def _parts(samples: Samples) -> _Parts:
 def _folds(parts: _Parts, folds: int | None, seed: int) -> IntArray:
     """The fold of each sample, from 0, shape (n,); what is left out together is in one fold."""
     if folds is None:
-        folds = parts.number if parts.number <= _MOST_LEFT_OUT_ONCE else 10
+        folds = parts.number if parts.number <= _MOST_LEFT_OUT_ONCE else _FOLDS
     if not 2 <= folds <= parts.number:
         raise InputError(f"got {folds}, must be 2 to {parts.number}, the number of distinct sizes", "folds")
     return np.asarray((stream(seed, "folds").permutation(parts.number) % folds)[parts.of], dtype=np.int64)

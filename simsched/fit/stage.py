@@ -9,7 +9,7 @@ from simsched.fit.choose import Candidate, Choice, Form, Score, choose_form, fit
 from simsched.fit.fit import Fit, predict
 from simsched.fit.memory import PeakFit, fit_peak_bytes
 from simsched.fit.samples import LEAST_SIZES, BoolArray, Samples
-from simsched.hardware.curves import By
+from simsched.hardware.curves import By, at_least
 
 BYS: tuple[By, ...] = ("count", "padded", "total")
 """What a time may grow with, in the order in which equal ones are decided."""
@@ -72,8 +72,10 @@ def fit_stage(
         outliers: as in `fit_line`.
 
     Raises:
-        InputError: too few sizes, or no form can be fitted.
+        InputError: too few sizes, p is not above 0, or no form can be fitted.
     """
+    if p is not None:
+        at_least("p", p, strictly=True)
     warm, cold_note = samples.warm()
     bys, tied = told_apart(warm, BYS) if by is None else ((by,), "")
     candidates = _candidates(form, bys, p)

@@ -114,7 +114,7 @@ def counts_shown(counts: Sequence[float], most: int = 5) -> list[int]:
     """A few of the numbers of requests that were measured, spread over all, for a legend.
 
     >>> counts_shown([1, 1, 2, 4, 8, 16, 32, 64])
-    [1, 2, 8, 32, 64]
+    [1, 4, 8, 16, 64]
     """
     distinct = sorted({int(count) for count in counts})
     places = np.unique(np.linspace(0, len(distinct) - 1, min(most, len(distinct))).round().astype(int))

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize
 
-from simsched.core import InputError
 from simsched.fit.blocks import Blocks, find_blocks
 from simsched.fit.fit import Fit, assess, fitted
 from simsched.fit.forms.common import FloatArray, Intervals, around, distinct, notes_of, undetermined
@@ -13,7 +12,7 @@ from simsched.fit.forms.profile import profile_intervals
 from simsched.fit.least_squares import Loss, Weighted, line_coefficients, merged, robust, settled
 from simsched.fit.samples import Samples
 from simsched.fit.spread import spread
-from simsched.hardware.curves import By, Power
+from simsched.hardware.curves import By, Power, at_least
 
 P_RANGE = (0.1, 2.5)
 """Where the exponent is searched, as in data/reference_fits."""
@@ -61,8 +60,8 @@ def fit_power(
         InputError: fewer than three distinct x, or p is not above 0.
     """
     x = distinct(samples, by)
-    if p is not None and not 0 < p < np.inf:
-        raise InputError(f"got {p:g}, must be a finite number above 0", "p")
+    if p is not None:
+        at_least("p", p, strictly=True)
     best, target = settled(
         samples.ms, loss, lambda target: _best(x, target, p), lambda best: np.asarray(best.c + best.d * x**best.p)
     )

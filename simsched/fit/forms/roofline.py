@@ -65,6 +65,8 @@ def fit_roofline(
     notes = notes_of(outliers, blocks)
     if not on_floor.any():
         unknown["floor_ms"] = "no sample lies on the floor"
+    elif known["floor_ms"][0] <= 0:
+        unknown["floor_ms"] = f"anything up to {known['floor_ms'][1]:.3g} ms fits (95 %)"
     elif on_floor.all():
         unknown |= dict.fromkeys(("a_ms", "b_ms"), "every sample lies on the floor")
     else:
