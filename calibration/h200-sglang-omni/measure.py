@@ -4,9 +4,9 @@
     TINY=1 python calibration/h200-sglang-omni/measure.py --out DIR      # small models, a few shapes, on any machine
 
 Writes DIR/rounds.csv.gz (a row a call), DIR/probes.csv.gz (one shape again and again, between the others),
-DIR/trace.json.gz (torch profiler, ranges "STAGE batch=N length=L") and DIR/machine.json. Columns: round, stage, batch,
-length, call (0 is the first of its shape in the round), ms (host wall time, device synchronised, with its copies),
-peak_bytes (above what the weights hold; of calls after the first), at_s (seconds since the start).
+DIR/trace.json.gz (torch profiler, ranges "STAGE batch=N length=L") and DIR/machine.json. Columns: stage, batch, length,
+ms (host wall time, device synchronised, with its copies), block (the round), first (whether it is the first call of its
+shape in the round), peak_bytes (above what the weights hold), at_s (seconds since the start).
 """
 
 import argparse
@@ -156,9 +156,9 @@ def measure(stages: dict[str, Stage], rounds: int, chance: random.Random, out: P
                 ms = timed_ms(stages[stage], count, length)
                 peak = torch.cuda.max_memory_allocated() - base if GPU else 0
                 at_s = round(time.monotonic() - begin, 3)
-                calls.append((number, stage, count, length, call, round(ms, 4), peak if call else "", at_s))
-        write(out / "rounds.csv.gz", "round stage batch length call ms peak_bytes at_s", calls)
-        write(out / "probes.csv.gz", "round at_s ms", probes)
+                calls.append((stage, count, length, round(ms, 4), number, int(call == 0), peak, at_s))
+        write(out / "rounds.csv.gz", "stage batch length ms block first peak_bytes at_s", calls)
+        write(out / "probes.csv.gz", "block at_s ms", probes)
         print(f"round {number}: {time.monotonic() - begin:.0f} s, {len(calls)} calls", flush=True)
 
 

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from simsched.core import Batch
-from simsched.hardware.curves.base import CURVES, Curve, at_least
+from simsched.hardware.curves.base import CURVES, Curve, FloatArray, at_least
 
 
 @CURVES.register("linear")
@@ -19,9 +21,14 @@ class Linear(Curve):
     b_ms: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least("a_ms", self.a_ms)
         at_least("b_ms", self.b_ms)
 
     def ms(self, batch: Batch) -> float:
         """Milliseconds of this batch."""
         return self.a_ms + self.b_ms * self.size(batch)
+
+    def at(self, x: FloatArray) -> FloatArray:
+        """Milliseconds at these sizes, shape (n,)."""
+        return np.asarray(self.a_ms + self.b_ms * x)

@@ -198,7 +198,7 @@ def _undetermined(intervals: Mapping[str, tuple[float, float]], found: Mapping[s
 
 
 def _idle(free: list[str], slopes: list[FloatArray]) -> dict[str, str]:
-    moves: list[bool] = np.any(np.vstack(slopes) != 0, axis=0).tolist()  # type: ignore[assignment]
+    moves: list[bool] = np.any(np.vstack(slopes) != 0, axis=0).tolist()
     return {name: "no recorded time depends on it" for name, moving in zip(free, moves, strict=True) if not moving}
 
 

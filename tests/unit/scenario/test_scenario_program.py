@@ -6,7 +6,7 @@ from scenario_cases import program, refusal, two
 from simsched.hardware import Each, Linear, Op, Program, Slices, Work
 from simsched.scenario import build, run_scenario, scenario_of
 
-WORDS = "{work: …}, {enqueue: …}, {sync: …}, {move: …}, {slices: …}, {each: …}"
+WORDS = "{work: …}, {enqueue: …}, {sync: …}, {move: …}, {slices: …}, {each: …}, {mark: …}"
 CURVE = {"kind": "linear", "a_ms": 1.0, "b_ms": 2.0}
 
 
@@ -101,7 +101,7 @@ def test_a_program_runs():
         ),
         (
             {"slices": 2},
-            "[0].of: got (), must be a list of operations: work, enqueue, sync, move, slices, each",
+            "[0].of: got (), must be a list of operations: work, enqueue, sync, move, slices, each, mark",
         ),
         ({"each": "batch", "of": [{"work": "gpu", "ms": 1}]}, "[0].each: got 'batch', must be request"),
         (
@@ -115,7 +115,7 @@ def test_a_wrong_operation(op, line):
 
 
 def test_a_program_without_operations():
-    line = "stages.enc.program: got (), must be a list of operations: work, enqueue, sync, move, slices, each"
+    line = "stages.enc.program: got (), must be a list of operations: work, enqueue, sync, move, slices, each, mark"
     assert refusal(program()) == line
 
 
