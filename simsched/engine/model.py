@@ -70,6 +70,7 @@ class StageSpec:
         servers: batches at once.
         queue_limit: waiting places; None is unlimited. A free server adds one.
         memory: what it holds on its GPU.
+        noise: factors of a batch's time, as `Curve.noise`; None: each batch takes what its program says.
         next: stages that its requests go on to; none: the answer goes to the client.
         wait_for: stages from which a request must have come before it enters; empty: the entry.
     """
@@ -83,6 +84,7 @@ class StageSpec:
     servers: int = 1
     queue_limit: int | None = None
     memory: StageMemory | None = None
+    noise: tuple[float, ...] | None = None
     next: tuple[str, ...] = ()
     wait_for: tuple[str, ...] = ()
 

@@ -14,7 +14,7 @@ from simsched.engine.model import Model, ProcessSpec, StageSpec
 from simsched.engine.outlet import Desk, ToClient, ToStages
 from simsched.engine.resources import EventLoop, ProcessorSharing, Resource, Stream, make_resource
 from simsched.engine.stages.gated import GatedStage
-from simsched.hardware import Curve, Op
+from simsched.hardware import Curve, Op, draw_factors
 from simsched.run import Recorder, Run
 from simsched.workload import Load
 
@@ -87,6 +87,7 @@ class _Simulation:
                 sizes=self.sizes,
                 resources=[self._resources(spec, server) for server in range(spec.servers)],
                 draws_ns=self._draws_ns(spec),
+                factors=self._factors(spec),
                 attained_ns=attained_ns,
                 holding=self._holding(spec),
             )
@@ -136,6 +137,13 @@ class _Simulation:
         generator = stream(self.seed, f"service:{spec.name}", self.replication)
         draws = np.rint(cost.draw_ms(generator, len(self.sizes)) * 1_000_000).astype(np.int64)
         return draws.data
+
+    def _factors(self, spec: StageSpec) -> Sequence[float] | None:
+        """Noise of the batch that each request is the first of, from the stage's own stream."""
+        if spec.noise is None:
+            return None
+        generator = stream(self.seed, f"noise:{spec.name}", self.replication)
+        return draw_factors(spec.noise, generator, len(self.sizes)).data
 
     def _holding(self, spec: StageSpec) -> Holding | None:
         ledger = self.ledgers.get(spec.gpu or "")

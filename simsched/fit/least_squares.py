@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, stats
+from scipy import optimize
 
 FloatArray = npt.NDArray[np.float64]
 Loss = Literal["relative", "absolute"]
@@ -13,8 +13,6 @@ Model = Callable[[FloatArray], FloatArray]
 T = TypeVar("T")
 Settled = tuple[T, "Weighted"]
 
-LEVEL = 0.95
-"""Coverage of every interval of a fit."""
 _MOST_REPEATS = 10  # of the weights of a relative loss; three or four do
 _MOST_SCALES = 3
 _LEAST_SHARE = 0.05  # a fitted time below this share of the measured one weighs no more
@@ -24,12 +22,16 @@ class Weighted(NamedTuple):
     """A target and its weights: residual = weight · (model − ms).
 
     Attributes:
-        ms: measured milliseconds, shape (n,).
+        ms: measured, shape (n,).
         weight: shape (n,).
+        whole: the weights before those of a robust fit were lowered, shape (n,); None if it is a plain one.
+        near: residuals (of `whole`) below this count squared, beyond it linearly; infinite in a plain fit.
     """
 
     ms: FloatArray
     weight: FloatArray
+    whole: FloatArray | None = None
+    near: float = np.inf
 
     def residuals(self, predicted: FloatArray) -> FloatArray:
         """Weighted residuals, shape (n,) or (m, n)."""
@@ -38,6 +40,21 @@ class Weighted(NamedTuple):
     def squares(self, predicted: FloatArray) -> float:
         """Sum of squared weighted residuals."""
         return float(np.sum(self.residuals(predicted) ** 2))
+
+    def pseudo(self, predicted: FloatArray, parameters: int) -> tuple[FloatArray, FloatArray]:
+        """Weights and residuals that give the right intervals by the formulas of plain least squares, shape (n,) each.
+
+        Of a robust fit with influence ψ: ψ / mean ψ′, with Huber's correction for the number of parameters (Huber,
+        Robust Statistics (1981), 7.6).
+        """
+        if self.whole is None or not np.isfinite(self.near):
+            return self.weight, self.residuals(predicted)
+        residuals = self.whole * (predicted - self.ms)
+        far = 1 + (residuals / self.near) ** 2
+        slope = far**-1.5
+        mean = float(np.mean(slope))
+        correction = 1 + parameters / len(slope) * float(np.var(slope)) / mean**2
+        return self.whole, correction * residuals * far**-0.5 / mean
 
 
 def settled(ms: FloatArray, loss: Loss, fit: Callable[[Weighted], T], model: Callable[[T], FloatArray]) -> Settled[T]:
@@ -87,6 +104,19 @@ def line_coefficients(x: FloatArray, target: Weighted) -> FloatArray:
     return np.stack([a, b], axis=-1)
 
 
+def merged(x: FloatArray, target: Weighted) -> tuple[FloatArray, Weighted]:
+    """One weighted mean for each distinct x: the same best curve of x, by fewer numbers.
+
+    Sums of squares fall by what is left within each x, whatever the curve.
+    """
+    distinct, place = np.unique(x, return_inverse=True)
+    if len(distinct) == len(x):
+        return x, target
+    squared = target.weight**2
+    weight = np.bincount(place.ravel(), squared)
+    return distinct, Weighted(np.bincount(place.ravel(), squared * target.ms) / weight, np.sqrt(weight))
+
+
 def robust(model: Model, start: FloatArray, target: Weighted) -> Settled[FloatArray]:
     """Parameters that a few outliers do not move (soft L1), and the target with weights that say who was one.
 
@@ -102,7 +132,7 @@ def robust(model: Model, start: FloatArray, target: Weighted) -> Settled[FloatAr
     def residuals_of(parameters: FloatArray) -> FloatArray:
         return target.residuals(model(parameters))
 
-    parameters, factor = start, np.ones_like(target.ms)
+    parameters, factor, scale = start, np.ones_like(target.ms), np.inf
     for _ in range(_MOST_SCALES):  # outliers blow up the first scale
         near = 1.4826 * float(np.median(np.abs(residuals_of(parameters))))  # the deviation, were they normal
         if near <= 1e-9 * float(np.max(target.weight * target.ms)):
@@ -116,27 +146,5 @@ def robust(model: Model, start: FloatArray, target: Weighted) -> Settled[FloatAr
             f_scale=near,
         )
         parameters = np.asarray(found.x, dtype=np.float64)
-        factor = (1 + (residuals_of(parameters) / near) ** 2) ** -0.25
-    return parameters, Weighted(target.ms, target.weight * factor)
-
-
-def intervals(jacobian: FloatArray, target: Weighted, squares: float) -> FloatArray:
-    """Half-widths of the 95 % intervals of the parameters, shape (k,); infinite where nothing determines one.
-
-    Student's t with n − k degrees of freedom, on the linearised model. It assumes that residuals are
-    independent: where a form is wrong in places, the truth may lie outside.
-
-    Args:
-        jacobian: derivatives of the model, shape (n, k).
-        target: what was met.
-        squares: the sum of squares left.
-    """
-    n, k = jacobian.shape
-    if n <= k:
-        return np.full(k, np.inf)
-    columns = jacobian * target.weight[:, None]
-    length = np.linalg.norm(columns, axis=0)
-    scaled = columns / np.where(length > 0, length, 1.0)
-    spread = np.sqrt(np.maximum(np.diag(np.linalg.pinv(scaled.T @ scaled)), 0) * squares / (n - k))
-    half = stats.t.ppf((1 + LEVEL) / 2, n - k) * spread
-    return np.asarray(np.where(length > 0, half / np.where(length > 0, length, 1.0), np.inf), dtype=np.float64)
+        factor, scale = (1 + (residuals_of(parameters) / near) ** 2) ** -0.25, near
+    return parameters, Weighted(target.ms, target.weight * factor, target.weight, scale)

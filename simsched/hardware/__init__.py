@@ -14,6 +14,7 @@ from simsched.hardware.curves import (
     at_least,
     curve_from_mapping,
     curve_to_mapping,
+    draw_factors,
     load_curve,
     save_curve,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "curve_from_mapping",
     "curve_to_mapping",
     "demands_ns",
+    "draw_factors",
     "load_curve",
     "save_curve",
 ]

@@ -48,7 +48,7 @@ class Work:
         if not 0 < self.scale < float("inf"):
             raise InputError(f"got {self.scale}, must be a finite number above 0", "scale")
 
-    def steps(self, batch: Batch, members: Sequence[float], share: int) -> Iterator[Step]:
+    def steps(self, batch: Batch, members: Sequence[float], share: float) -> Iterator[Step]:
         """This operation, its time divided by `share`."""
         yield Step(self.op, self.on, ns_from_ms(self.cost.ms(batch.scaled(self.scale)) / share))
 
@@ -69,7 +69,7 @@ class Slices:
         if self.rounds < 1:
             raise InputError(f"got {self.rounds}, must be at least 1", "slices")
 
-    def steps(self, batch: Batch, members: Sequence[float], share: int) -> Iterator[Step]:
+    def steps(self, batch: Batch, members: Sequence[float], share: float) -> Iterator[Step]:
         """The rounds one after another."""
         one = list(self.ops.steps(batch, members, share * self.rounds))
         for _ in range(self.rounds):
@@ -86,7 +86,7 @@ class Each:
 
     ops: "Program"
 
-    def steps(self, batch: Batch, members: Sequence[float], share: int) -> Iterator[Step]:
+    def steps(self, batch: Batch, members: Sequence[float], share: float) -> Iterator[Step]:
         """The sequence for the first member, then for the second, and so on."""
         for size in members:
             yield from self.ops.steps(Batch(1, size, size), (size,), share)
@@ -102,8 +102,8 @@ class Program:
 
     ops: tuple[Work | Slices | Each, ...]
 
-    def steps(self, batch: Batch, members: Sequence[float], share: int = 1) -> Iterator[Step]:
-        """All steps of a batch whose members have these sizes (the stage's unit), in order of their place in it."""
+    def steps(self, batch: Batch, members: Sequence[float], share: float = 1) -> Iterator[Step]:
+        """All steps of a batch whose members have these sizes (the stage's unit), each time divided by `share`."""
         for op in self.ops:
             yield from op.steps(batch, members, share)
 
@@ -133,6 +133,18 @@ class Program:
         if isinstance(only, Work) and only.op == Op.WORK and only.scale == 1 and isinstance(only.cost, Random):
             return only.cost
         raise InputError("a random cost must be the stage's whole cost, not scaled, not a part of a program", "program")
+
+    @property
+    def noise(self) -> tuple[float, ...] | None:
+        """The noise of its costs, which one factor for the whole batch follows; None where no cost knows its own.
+
+        Raises:
+            InputError: costs with different noise: one factor cannot follow both.
+        """
+        found = list(dict.fromkeys(leaf.cost.noise for leaf in self.leaves() if leaf.cost.noise is not None))
+        if len(found) > 1:
+            raise InputError(f"has costs of {len(found)} different noises, one factor is drawn for a batch: keep one")
+        return found[0] if found else None
 
     @classmethod
     def of(cls, ops: Iterable[Work | Slices | Each]) -> "Program":

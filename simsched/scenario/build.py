@@ -110,6 +110,7 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
     for resource in sorted(program.resources(Op.ENQUEUE, Op.SYNC) - {"gpu", *scenario.gpus}):
         raise InputError(f"puts work on the stream of {resource!r}, only a GPU has one: use work", "program")
     program.random_cost  # noqa: B018 - refuses a random cost anywhere but alone
+    noise = _noise(program) if stage.noise else None
     if isinstance(stage.policy, type) or not callable(getattr(stage.policy, "decide", None)):
         raise InputError(f"got {type(stage.policy).__name__}, which has no decide(now, waiting, stage)", "policy")
     return StageSpec(
@@ -122,6 +123,7 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
         servers=stage.servers,
         queue_limit=stage.queue.limit,
         memory=stage.memory,
+        noise=noise,
         next=graph.next[name],
         wait_for=graph.wait_for[name],
     )
@@ -139,6 +141,19 @@ def _program(scenario: Scenario, stage: Stage) -> Program:
         return read_program(stage.program or (), curve, scenario.links)
     except InputError as error:
         raise error.within("program") from error
+
+
+def _noise(program: Program) -> tuple[float, ...]:
+    try:
+        noise = program.noise
+    except InputError as error:
+        raise error.within("program") from error
+    if noise is None:
+        raise InputError(
+            "got true, but no cost here has noise: name a curve that was fitted (simsched fit), or give its cost noise",
+            "noise",
+        )
+    return noise
 
 
 def _check_sizes(scenario: Scenario, model: Model) -> None:

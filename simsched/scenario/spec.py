@@ -102,6 +102,8 @@ class Stage:
         servers: batches at once.
         queue: its waiting places.
         memory: what it holds on its GPU.
+        noise: true lets each batch take its cost times a factor drawn from the cost's own noise (a fitted curve has
+            one); one factor for all of a program. Off by default.
         process: name of its process; stages of one name share an interpreter and an event loop.
         next: stages after it; default: by `pipeline`.
         wait_for: stages that a request must have left before it enters; default: all that name it in `next`.
@@ -115,6 +117,7 @@ class Stage:
     servers: int = 1
     queue: Queue = field(default_factory=Queue)
     memory: StageMemory | None = None
+    noise: bool | None = None
     process: str | None = None
     next: tuple[str, ...] | None = None
     wait_for: tuple[str, ...] | None = None

@@ -45,6 +45,7 @@ class GatedStage(Intake):
         sizes: true size of each request, workload's unit; unknown to the policy.
         resources: for each server, by the names that the program uses.
         draws_ns: service time of each request for a random cost; None for a curve.
+        factors: for each request the noise of a batch that it is the first of; None for none.
         attained_ns: service of each request so far, shared by all stages of a graph with joins; None in a chain,
             where the requests carry it.
         holding: what it holds of its GPU's memory, None where nobody counts.
@@ -59,6 +60,7 @@ class GatedStage(Intake):
         sizes: Sequence[float],
         resources: Sequence[dict[str, Resource]],
         draws_ns: Sequence[int] | None,
+        factors: Sequence[float] | None,
         attained_ns: list[int] | None,
         holding: Holding | None,
     ) -> None:
@@ -69,6 +71,7 @@ class GatedStage(Intake):
         self._size_of = sizes.__getitem__
         self._resources = resources
         self._draws_ns = draws_ns
+        self._factors = factors
         self._wake_ns: int | None = None
         self._view = View(self, holding)
         ops = spec.program.ops
@@ -144,10 +147,11 @@ class GatedStage(Intake):
             return True
         sizes, scale = list(map(self._size_of, ids)), self.spec.scale
         shape: Batch = new_request(Batch, (len(ids), sum(sizes) * scale, max(sizes) * scale))
+        factor = 1.0 if self._factors is None else self._factors[ids[0]]
         if self._one is not None:
-            self._work[server](ns_from_ms(self._one.cost.ms(shape)), self._finish, batch)
+            self._work[server](ns_from_ms(self._one.cost.ms(shape) * factor), self._finish, batch)
         else:
-            batch.steps = self.spec.program.steps(shape, [size * scale for size in sizes])
+            batch.steps = self.spec.program.steps(shape, [size * scale for size in sizes], 1 / factor)
             self._go_on(batch)
         return True
 

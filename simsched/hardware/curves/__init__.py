@@ -1,6 +1,6 @@
 """Cost curves: milliseconds of a batch, by name (`CURVES`) and in files."""
 
-from simsched.hardware.curves.base import CURVES, By, Curve, ValidRange, at_least
+from simsched.hardware.curves.base import CURVES, By, Curve, ValidRange, at_least, draw_factors
 from simsched.hardware.curves.files import curve_from_mapping, curve_to_mapping, load_curve, save_curve
 from simsched.hardware.curves.linear import Linear
 from simsched.hardware.curves.power import Power
@@ -22,6 +22,7 @@ __all__ = [
     "at_least",
     "curve_from_mapping",
     "curve_to_mapping",
+    "draw_factors",
     "load_curve",
     "save_curve",
 ]

@@ -19,6 +19,7 @@ class Linear(Curve):
     b_ms: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least("a_ms", self.a_ms)
         at_least("b_ms", self.b_ms)
 

@@ -22,6 +22,7 @@ class Power(Curve):
     p: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least("c_ms", self.c_ms)
         at_least("d_ms", self.d_ms)
         at_least("p", self.p, strictly=True)

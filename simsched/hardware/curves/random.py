@@ -41,6 +41,9 @@ class Random(Curve):
     scv: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.noise is not None:
+            raise InputError("a random cost has its own: remove it", "noise")
         at_least("mean_ms", self.mean_ms, strictly=True)
         if self.dist in _FIXED_SCV:
             if self.scv is not None:

@@ -23,6 +23,7 @@ class Roofline(Curve):
     b_ms: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         at_least("floor_ms", self.floor_ms)
         at_least("a_ms", self.a_ms)
         at_least("b_ms", self.b_ms)

@@ -50,6 +50,7 @@ class Table(Curve):
     _surface: _Surface = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.by != "padded":
             raise InputError(f"got {self.by!r}, a table reads count and longest: remove it, or write padded", "by")
         _check_axis("counts", self.counts, least=1)

@@ -5,7 +5,7 @@ from scenario_cases import GONE, STAGE, graph, refusal, two
 
 NAN, INF = float("nan"), float("inf")
 UNITS = "B, kB, MB, GB, TB, KB, KiB, MiB, GiB, TiB"
-STAGE_FIELDS = "cost, gpu, memory, next, policy, process, program, queue, scale, servers, wait_for"
+STAGE_FIELDS = "cost, gpu, memory, next, noise, policy, process, program, queue, scale, servers, wait_for"
 
 
 def case(path, value, line):
