@@ -18,6 +18,7 @@ from simsched.hardware.curves import (
     load_curve,
     save_curve,
 )
+from simsched.hardware.kv import KvShape
 from simsched.hardware.memory import Activation, StageMemory
 from simsched.hardware.program import Each, EventLoopCosts, Op, Program, Slices, Step, Work, demands_ns
 
@@ -29,6 +30,7 @@ __all__ = [
     "Dist",
     "Each",
     "EventLoopCosts",
+    "KvShape",
     "Linear",
     "Op",
     "Power",

@@ -6,7 +6,7 @@ import pandas as pd
 
 from simsched.fit import Samples
 
-FOLDER = Path(__file__).parents[3] / "calibration" / "published"
+FOLDER = Path(__file__).parent
 REFERENCE = pd.read_csv(FOLDER / "reference_fits.csv").set_index("curve")
 COMPOSED = "vidur "  # sums of layer times, which are no sweep of a file here
 _LLM = {"Llama2-70B": "llama2-70b", "prefill": "prompt_time", "decode": "token_time"}
