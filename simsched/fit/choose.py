@@ -24,6 +24,7 @@ Form = Literal["linear", "power", "roofline", "table"]
 _MOST_NAMED = 4  # forms that a reason names beside the chosen one
 _MOST_LEFT_OUT_ONCE = 40  # more distinct sizes than this are left out in as many folds as _FOLDS, not one by one
 _FOLDS = 20
+_MANY, _FEW_FOLDS = 10_000, 5  # samples, above which a few folds tell as much
 
 
 class Candidate(NamedTuple):
@@ -146,7 +147,8 @@ def choose_form(
         candidates: forms, simplest first.
         loss: as in `fit_line`.
         outliers: as in `fit_line`.
-        folds: parts of the samples left out in turn; None leaves out each distinct size once (20 folds above 40).
+        folds: parts of the samples left out in turn; None leaves out each distinct size once (20 folds above 40
+            sizes, 5 above 10,000 samples).
             A measuring block is never split: sizes that share blocks are left out together, unless that leaves fewer
             than four parts.
         seed: of the random parts.
@@ -239,7 +241,8 @@ def _parts(samples: Samples) -> _Parts:
 def _folds(parts: _Parts, folds: int | None, seed: int) -> IntArray:
     """The fold of each sample, from 0, shape (n,); what is left out together is in one fold."""
     if folds is None:
-        folds = parts.number if parts.number <= _MOST_LEFT_OUT_ONCE else _FOLDS
+        few = _FOLDS if len(parts.of) <= _MANY else _FEW_FOLDS
+        folds = parts.number if parts.number <= _MOST_LEFT_OUT_ONCE else few
     if not 2 <= folds <= parts.number:
         raise InputError(f"got {folds}, must be 2 to {parts.number}, the number of distinct sizes", "folds")
     return np.asarray((stream(seed, "folds").permutation(parts.number) % folds)[parts.of], dtype=np.int64)

@@ -13,6 +13,7 @@ from simsched.hardware.curves import By, at_least
 
 BYS: tuple[By, ...] = ("count", "padded", "total")
 """What a time may grow with, in the order in which equal ones are decided."""
+_MOST_CELLS = 400  # shapes above which a table is not tried: no grid, but the events of a service
 _FAR = 5.0  # robust deviations from the curve, beyond which a batch is called an outlier
 
 
@@ -66,7 +67,7 @@ def fit_stage(
 
     Args:
         samples: its measured batches; cold first calls are left out where a warm repeat exists.
-        form: "best" tries lines, rooflines, powers and a table.
+        form: "best" tries lines, rooflines, powers and, for at most 400 shapes, a table.
         by: what the time grows with; None tries all that the samples can tell apart.
         p: fixes the exponent of a power; with "best", one more form to try.
         outliers: as in `fit_line`.
@@ -79,6 +80,8 @@ def fit_stage(
     warm, cold_note = samples.warm()
     bys, tied = told_apart(warm, BYS) if by is None else ((by,), "")
     candidates = _candidates(form, bys, p)
+    if form == "best" and int(warm.shapes.max()) < _MOST_CELLS and (by is None or by == "padded"):
+        candidates.append(Candidate("table", "padded"))
     choice = _chosen(warm, candidates, outliers=outliers)
     fit = choice.best
     outlier = np.zeros(samples.n, dtype=np.bool_)
@@ -109,7 +112,7 @@ def _candidates(form: Form | Literal["best"], bys: tuple[By, ...], p: float | No
         return [Candidate(form, by) for by in bys]
     found = [Candidate(kind, by) for kind in ("linear", "roofline") for by in bys]
     found += [Candidate("power", by, p) for by in bys if p is not None] + [Candidate("power", by) for by in bys]
-    return found + [Candidate("table", "padded")] * ("padded" in bys or len(bys) > 1)
+    return found
 
 
 def _chosen(samples: Samples, candidates: list[Candidate], *, outliers: bool) -> Choice:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simsched.fit import Fit, StageFit, predict
-from simsched.hardware import Curve, Table, curve_to_mapping
+from simsched.hardware import Curve, curve_to_mapping
 
 FloatArray = npt.NDArray[np.float64]
 SIZES = {
@@ -62,10 +62,9 @@ def drawn(found: StageFit, unit: str = "") -> Drawn:
     """
     curve, samples = found.fit.curve, found.samples
     x = samples.x(curve.by)
-    line = None
-    if not isinstance(curve, Table):
-        sizes = np.geomspace(x.min() / _BEYOND, x.max() * _BEYOND, _POINTS)
-        line = np.stack([sizes, [_at(curve, size) for size in sizes.tolist()]])
+    sizes = np.geomspace(x.min() / _BEYOND, x.max() * _BEYOND, _POINTS)
+    smooth = curve.at(sizes)
+    line = None if smooth is None else np.stack([sizes, smooth])
     band = None
     if curve.noise is not None:
         places = (np.arange(len(curve.noise)) + 0.5) / len(curve.noise)
@@ -73,14 +72,6 @@ def drawn(found: StageFit, unit: str = "") -> Drawn:
         band = (low, high)
     words = SIZES[curve.by] + (f" ({unit})" if unit and curve.by != "count" else "")
     return Drawn(x=x, ms=samples.ms, fitted=predict(curve, samples), line=line, band=band, size=words)
-
-
-def _at(curve: Curve, size: float) -> float:
-    """Milliseconds where x is this size, which need be no batch that exists."""
-    parameters = _parameters(curve)
-    if "p" in parameters:
-        return float(parameters["c_ms"] + parameters["d_ms"] * size ** parameters["p"])
-    return float(max(parameters.get("floor_ms", 0.0), parameters["a_ms"] + parameters["b_ms"] * size))
 
 
 def _parameters(curve: Curve) -> Mapping[str, float]:

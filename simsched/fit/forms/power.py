@@ -8,7 +8,7 @@ from scipy import optimize
 from simsched.fit.blocks import Blocks, find_blocks
 from simsched.fit.fit import Fit, assess, fitted
 from simsched.fit.forms.common import FloatArray, Intervals, around, distinct, notes_of, undetermined
-from simsched.fit.forms.profile import profile_intervals
+from simsched.fit.forms.profile import MOST_AT_ONCE, profile_intervals
 from simsched.fit.least_squares import Loss, Weighted, line_coefficients, merged, robust, settled
 from simsched.fit.samples import Samples
 from simsched.fit.spread import spread
@@ -20,7 +20,6 @@ P_WIDEST = 0.5
 """An exponent whose 95 % interval is wider than this is called undetermined."""
 _P_LEAST_N = 5  # with fewer points, three parameters leave one degree of freedom or none
 _STEPS = (0.05, 0.005)  # of the search, coarse and fine; then it is polished
-_MOST_AT_ONCE = 2_000_000  # numbers held at a time
 
 
 class Powered(NamedTuple):
@@ -107,7 +106,7 @@ def _best_p(x: FloatArray, target: Weighted) -> float:
 def _squares(p: FloatArray, x: FloatArray, target: Weighted) -> FloatArray:
     """The least sum of squares for each p, shape (m,)."""
     found = []
-    for part in np.array_split(p, -(-len(p) * len(x) // _MOST_AT_ONCE)):
+    for part in np.array_split(p, -(-len(p) * len(x) // MOST_AT_ONCE)):
         raised = x ** part[:, None]
         c, d = line_coefficients(raised, target).T
         found.append(np.sum(target.residuals(c[:, None] + d[:, None] * raised) ** 2, axis=1))

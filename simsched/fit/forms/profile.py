@@ -12,7 +12,7 @@ from simsched.fit.spread import Spread
 
 _COARSE = 0.02  # step of p over the whole range
 _LOCAL, _WIDTHS = 241, 5.0  # more of them around the best, within so many half-widths
-_MOST_AT_ONCE = 2_000_000
+MOST_AT_ONCE = 2_000_000  # numbers held at a time
 _MOST_DOUBLINGS = 60
 
 
@@ -96,7 +96,7 @@ def _sums(p: FloatArray, x: FloatArray, target: Weighted) -> _Sums:
     scale = float(np.max(x))
     squared = target.weight**2
     parts = []
-    for part in np.array_split(p, -(-len(p) * len(x) // _MOST_AT_ONCE)):
+    for part in np.array_split(p, -(-len(p) * len(x) // MOST_AT_ONCE)):
         raised = (x / scale) ** part[:, None]
         parts.append(np.stack([raised @ squared, raised**2 @ squared, raised @ (squared * target.ms)]))
     x_sum, xx, xy = np.concatenate(parts, axis=1)

@@ -80,6 +80,10 @@ class Curve:
         """Milliseconds of this batch, at least 0."""
         raise NotImplementedError
 
+    def at(self, x: FloatArray) -> FloatArray | None:
+        """Milliseconds at these sizes (what `by` names), shape (n,); None if the time is no function of one size."""
+        return None
+
     def size(self, batch: Batch) -> float:
         """The number that `by` names."""
         if self.by == "count":

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from simsched.core import Batch
-from simsched.hardware.curves.base import CURVES, Curve, at_least
+from simsched.hardware.curves.base import CURVES, Curve, FloatArray, at_least
 
 
 @CURVES.register("linear")
@@ -26,3 +28,7 @@ class Linear(Curve):
     def ms(self, batch: Batch) -> float:
         """Milliseconds of this batch."""
         return self.a_ms + self.b_ms * self.size(batch)
+
+    def at(self, x: FloatArray) -> FloatArray:
+        """Milliseconds at these sizes, shape (n,)."""
+        return np.asarray(self.a_ms + self.b_ms * x)

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from simsched.core import Batch
-from simsched.hardware.curves.base import CURVES, Curve, at_least
+from simsched.hardware.curves.base import CURVES, Curve, FloatArray, at_least
 
 
 @CURVES.register("power")
@@ -30,3 +32,7 @@ class Power(Curve):
     def ms(self, batch: Batch) -> float:
         """Milliseconds of this batch."""
         return float(self.c_ms + self.d_ms * self.size(batch) ** self.p)
+
+    def at(self, x: FloatArray) -> FloatArray:
+        """Milliseconds at these sizes, shape (n,)."""
+        return np.asarray(self.c_ms + self.d_ms * x**self.p)

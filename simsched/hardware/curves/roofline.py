@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from simsched.core import Batch
-from simsched.hardware.curves.base import CURVES, Curve, at_least
+from simsched.hardware.curves.base import CURVES, Curve, FloatArray, at_least
 
 
 @CURVES.register("roofline")
@@ -31,3 +33,7 @@ class Roofline(Curve):
     def ms(self, batch: Batch) -> float:
         """Milliseconds of this batch."""
         return max(self.floor_ms, self.a_ms + self.b_ms * self.size(batch))
+
+    def at(self, x: FloatArray) -> FloatArray:
+        """Milliseconds at these sizes, shape (n,)."""
+        return np.asarray(np.maximum(self.floor_ms, self.a_ms + self.b_ms * x))

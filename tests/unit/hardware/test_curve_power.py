@@ -1,9 +1,10 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simsched.core import Batch, InputError
-from simsched.hardware import CURVES, Power
+from simsched.hardware import CURVES, Linear, Power, Roofline, Table
 
 sizes = st.lists(st.integers(1, 500), min_size=1, max_size=16)
 
@@ -42,3 +43,16 @@ def test_bad_field_is_named(field, value, line):
     with pytest.raises(InputError) as error:
         Power(**{"c_ms": 1, "d_ms": 1, "p": 1, field: value})
     assert str(error.value) == line
+
+
+@pytest.mark.parametrize("by", ["count", "total", "padded"])
+def test_curves_of_one_size_say_the_same_of_many_sizes_at_once(by):
+    batches = [Batch.of([3.0] * count) for count in (1, 2, 7, 40)]
+    for curve in (
+        Linear(by=by, a_ms=3, b_ms=0.5),
+        Power(by=by, c_ms=3, d_ms=0.5, p=1.2),
+        Roofline(by=by, floor_ms=9, b_ms=1),
+    ):
+        sizes = np.array([curve.size(batch) for batch in batches], dtype=float)
+        assert curve.at(sizes).tolist() == pytest.approx([curve.ms(batch) for batch in batches])
+    assert Table(counts=(1, 2), lengths=(1, 2), ms_grid=((1, 2), (2, 3))).at(sizes) is None
