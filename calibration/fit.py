@@ -72,8 +72,9 @@ def rebuild(folder: str, out: Path, *, figure: bool = True) -> dict[str, StageFi
 
 def fit_one(samples: Samples) -> StageFit:
     """The best form by the error on sizes left out, or a line where there are too few sizes for that."""
-    few = int(samples.shapes.max()) + 1 < LEAST_FOR_CHOICE
-    return fit_stage(samples, form="linear", by="count") if few else fit_stage(samples)
+    sizes, lengths = int(samples.shapes.max()) + 1, len(set(samples.longest.tolist()))
+    by = "count" if lengths == 1 else None
+    return fit_stage(samples, form="linear" if sizes < LEAST_FOR_CHOICE else "best", by=by)
 
 
 def write_batches(stages: Stages, path: Path) -> None:

@@ -153,7 +153,7 @@ def c2_words(pairs: Sequence[Pair]) -> list[str]:
         f"- {len(finite)} of {len(bests)} curves have a maximum among the batches simulated. There the integer search "
         f"lies within {gap:.1f} of the formula, and the simulation's best batch is the integer search's in {equal}.",
         f"- Simulated throughput is N/(encoder + vocoder) to {rate:.0e}.",
-        f"- The data determine N* in {len(known)} of {len(pairs)} pairs; among the batches measured it is in {len(inside)}.",
+        f"- The data determine N* in {len(known)} of {len(pairs)} pairs, among those measured in {len(inside)}.",
     ]
 
 
