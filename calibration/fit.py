@@ -10,6 +10,7 @@ Written: FOLDER/batches.csv, FOLDER/curves/STAGE.yaml, FOLDER/kv.yaml, FOLDER/re
 """
 
 import argparse
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ import pandas as pd
 import yaml
 from published.sweeps import sweep  # calibration/published/sweeps.py
 
-from simsched.fit import Samples, StageFit, fit_stage, read_samples
+from simsched.fit import Samples, StageFit, fit_line, fit_stage, read_samples
 from simsched.fit.sources import compose_layers
 from simsched.hardware import KvShape, save_curve
 from simsched.report.figures.fits import write_fits_figure
@@ -61,7 +62,8 @@ def rebuild(folder: str, out: Path, *, figure: bool = True) -> dict[str, StageFi
     fits = {}
     for name, stage in stages.items():
         samples = read_samples(out / "batches.csv", stage=name)
-        fits[name] = found = fit_one(replace(samples, source=f"calibration/{folder}/{samples.source}"))
+        samples = replace(samples, source=f"calibration/{folder}/{samples.source}")
+        fits[name] = found = unrounded(fit_one(samples), stage.get("rounded_ms", 0.0))
         told = {key: stage[key] for key in ("role", "gpu", "precision", "what", "unit")}
         save_curve(found.fit.curve, out / "curves" / f"{name}.yaml", extra={**told, **found.summary()})
     write_kv(stages, out / "kv.yaml")
@@ -75,6 +77,20 @@ def fit_one(samples: Samples) -> StageFit:
     sizes, lengths = int(samples.shapes.max()) + 1, len(set(samples.longest.tolist()))
     by = "count" if lengths == 1 else None
     return fit_stage(samples, form="linear" if sizes < LEAST_FOR_CHOICE else "best", by=by)
+
+
+def unrounded(found: StageFit, half_ms: float) -> StageFit:
+    """The fit of a line with intervals that hold whatever rounding hides: each time may be `half_ms` more or less."""
+    if not half_ms:
+        return found
+    samples, intervals = found.samples, dict(found.fit.intervals)
+    for signs in itertools.product((-half_ms, half_ms), repeat=samples.n):
+        curve = fit_line(replace(samples, ms=samples.ms + np.array(signs)), bare=True).curve
+        for name, (low, high) in intervals.items():
+            value = getattr(curve, name)
+            intervals[name] = (min(low, value), max(high, value))
+    note = f"published times are rounded, here by up to {half_ms:g} ms: intervals hold whatever that hides"
+    return replace(found, fit=replace(found.fit, intervals=intervals, notes=(*found.fit.notes, note)))
 
 
 def write_batches(stages: Stages, path: Path) -> None:
@@ -97,14 +113,13 @@ def write_batches(stages: Stages, path: Path) -> None:
 
 
 def composed(layers: Mapping[str, Any]) -> Samples:
-    """Layers × (dense operations + attention), at all counts and lengths that the tables hold."""
+    """Layers × (dense operations + attention), at the counts and lengths of the stage."""
     return compose_layers(
         LAYERS / layers["dense"],
         LAYERS / layers["attention"],
         layers=layers["number"],
         length=layers["lengths"],
-        counts=COUNTS,
-        most_tokens=layers["most_tokens"],
+        counts=[count for count in COUNTS if count <= layers["most"]],
         head_dim=layers["head_dim"],
     )
 

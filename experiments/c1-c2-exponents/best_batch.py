@@ -24,10 +24,10 @@ PAIRS = (  # encoder, vocoder; none where both were timed together
     (None, "a100/fastpitch-hifigan-fp16-plain"),
     (None, "a100/fastpitch-hifigan-tf32"),
     (None, "a100/fastpitch-hifigan-tf32-plain"),
-    ("h100/phi-2-prefill", "h100/codec-window"),
-    ("h100/phi-2-prefill", "h100/codec-window-in-service"),
-    ("h100/phi-2-prefill", "h100/codec-incremental"),
-    ("h100/phi-2-prefill", "h100/codec-incremental-eager"),
+    ("h100/phi-2-prefill-128", "h100/codec-window"),
+    ("h100/phi-2-prefill-128", "h100/codec-window-in-service"),
+    ("h100/phi-2-prefill-128", "h100/codec-incremental"),
+    ("h100/phi-2-prefill-128", "h100/codec-incremental-eager"),
     ("h200/encoder", "h200/vocoder"),
 )
 SEARCHED = 4096  # the largest batch of the integer search

@@ -13,7 +13,6 @@ from simsched.fit import Fit, Samples, fit_line, fit_power, fit_roofline, read_s
 CALIBRATION = Path(__file__).parents[2] / "calibration"
 REFERENCE = pd.read_csv(CALIBRATION / "published" / "reference_fits.csv").set_index("curve")
 GRID_STEP = 0.005  # of the reference's exponents
-COMPOSED_AT = 128  # tokens: layers put together are looked at where the reference looked
 H200 = {  # stage of its profile: what it is, and the size of a member of 24 words: 24 tokens, 96 frames
     "encoder": ("28-layer transformer, SGLang Omni", 24.0),
     "vocoder": ("Qwen3-Omni Code2Wav, SGLang Omni", 96.0),
@@ -87,8 +86,10 @@ def _of_folder(folder: str) -> list[Stage]:
     found = []
     for name, stage in said.items():
         samples = read_samples(CALIBRATION / folder / "batches.csv", stage=name)
-        if "layers" in stage:
-            samples = samples.take(samples.longest == COMPOSED_AT)
+        if (
+            len(set(samples.longest.tolist())) > 1
+        ):  # C1 is about N: the same layers at one length are a stage of their own
+            continue
         reference = stage.get("reference", "" if "less" in stage else stage.get("published", ""))
         words = {key: stage[key] for key in ("gpu", "precision", "role", "what")}
         length = float(samples.longest[0])

@@ -32,7 +32,6 @@ def compose_layers(
     counts: Sequence[int],
     adds: int = 2,
     embedding: bool = False,
-    most_tokens: int | None = None,
     head_dim: int | None = None,
     gpu: str | None = None,
 ) -> Samples:
@@ -49,7 +48,6 @@ def compose_layers(
         counts: batch sizes.
         adds: how often the operation `add` (the residual) runs in a layer; 2 in Llama.
         embedding: whether the embedding, once a batch, counts too.
-        most_tokens: batches of more tokens are left out; None keeps all, so that one beyond the tables is refused.
         head_dim: of the attention rows to use; None is n_embd / n_head of the model.
         gpu: of `mlp`, such as "A100"; None takes it from the file's name.
 
@@ -67,27 +65,14 @@ def compose_layers(
     _check_gpu(Path(mlp), gpu, Path(attention), kernels)
     kernels = _of_heads(Path(attention), kernels, dense, head_dim)
     per_token = _layer_ms(dense, adds)
-    batches = _batches(lengths, counts, most_tokens)
-    count = np.array([count for _, kept in batches for count in kept], dtype=np.float64)
-    longest = np.array([one for one, kept in batches for _ in kept], dtype=np.float64)
+    count = np.tile(np.asarray(counts, dtype=np.float64), len(lengths))
+    longest = np.repeat(np.asarray(lengths, dtype=np.float64), len(counts))
     ms = layers * _at(Path(mlp), "tokens", per_token, count * longest)
-    ms += layers * np.concatenate([_attention_ms(Path(attention), kernels, one, kept) for one, kept in batches])
+    ms += layers * np.concatenate([_attention_ms(Path(attention), kernels, one, counts) for one in lengths])
     if embedding:
         ms += _at(Path(mlp), "tokens", dense.groupby("num_tokens")["emb_ms"].mean(), count * longest)
     names = f"{os.path.basename(mlp)} + {os.path.basename(attention)}, {layers} layers"
     return Samples(count=count, longest=longest, total=count * longest, ms=ms, of_medians=True, source=names)
-
-
-def _batches(lengths: Sequence[int], counts: Sequence[int], most_tokens: int | None) -> list[tuple[int, Sequence[int]]]:
-    """Each length with its counts, without those of too many tokens."""
-    if most_tokens is None:
-        return [(length, counts) for length in lengths]
-    kept = [(length, [count for count in counts if count * length <= most_tokens]) for length in lengths]
-    if not any(some for _, some in kept):
-        least = min(counts) * min(lengths)
-        problem = f"got {most_tokens}, but every batch asked for is larger, the smallest has {least}"
-        raise InputError(problem, "most_tokens")
-    return [(length, some) for length, some in kept if some]
 
 
 @SOURCES.register("layers")

@@ -36,16 +36,6 @@ def test_lines_are_those_of_the_reference(row, model):
     assert line.rmse_ms == pytest.approx(reference["rmse_lin"], abs=5e-4)
 
 
-def test_counts_beyond_the_most_tokens_are_left_out():
-    samples = composed(counts=(1, 2, 4, 8), length=[128, 1024, 4096], most_tokens=4096)
-    assert samples.count.tolist() == [1, 2, 4, 8, 1, 2, 4, 1]
-    assert samples.longest.tolist() == [128] * 4 + [1024] * 3 + [4096]
-    assert samples.ms[:4] == pytest.approx(composed(counts=(1, 2, 4, 8)).ms)
-    assert line_of(composed, length=4096, most_tokens=4095) == (
-        "most_tokens: got 4095, but every batch asked for is larger, the smallest has 4096"
-    )
-
-
 def test_negative_control_one_add_is_another_line():
     line = fit_line(composed(counts=COUNTS[:12], adds=1), loss="absolute")
     assert line.curve.b_ms != pytest.approx(REFERENCE.iloc[0]["b"], abs=0.01)
