@@ -86,9 +86,8 @@ def _of_folder(folder: str) -> list[Stage]:
     found = []
     for name, stage in said.items():
         samples = read_samples(CALIBRATION / folder / "batches.csv", stage=name)
-        if (
-            len(set(samples.longest.tolist())) > 1
-        ):  # C1 is about N: the same layers at one length are a stage of their own
+        one_length = len(set(samples.longest.tolist())) == 1
+        if not one_length:  # C1 is about N: the same layers at one length are a stage of their own
             continue
         reference = stage.get("reference", "" if "less" in stage else stage.get("published", ""))
         words = {key: stage[key] for key in ("gpu", "precision", "role", "what")}

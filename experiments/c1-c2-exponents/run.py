@@ -122,7 +122,8 @@ def c2_rows(pairs: Sequence[Pair]) -> list[list[str]]:
         known = one.interval is not None
         interval = f" ({number(one.interval[0])}–{number(one.interval[1])})" if one.interval else " (undetermined)"
         ends = f" ({number(one.simulated[0])}–{number(one.simulated[1])})" if one.simulated else ""
-        given = f" ({number(one.claimed_interval[0])}–{number(one.claimed_interval[1])})"
+        least, most = one.claimed_interval
+        given = f" ({number(least)}–{'∞' if most == math.inf else number(most)})"
         rows.append(
             [
                 one.name,

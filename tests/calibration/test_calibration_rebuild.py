@@ -133,3 +133,16 @@ def test_composed_batches_give_the_lines_of_the_reference(name):
     reference = REFERENCE.loc[FIT.stages_of("a100")[name]["reference"]]
     assert line.a_ms == pytest.approx(reference.a, abs=1e-3)
     assert line.b_ms == pytest.approx(reference.b, abs=1e-4)
+
+
+def test_every_folder_has_a_readme_and_a_row_in_the_documentation():
+    page = (CALIBRATION.parent / "docs" / "reference" / "curves.md").read_text(encoding="utf-8")
+    folders = [path for path in CALIBRATION.iterdir() if path.is_dir() and path.name != "__pycache__"]
+    assert len(folders) >= 5
+    for folder in folders:
+        assert (folder / "README.md").is_file()
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `calibration/{folder.name}` |")]
+        curves = len(list((folder / "curves").glob("*.yaml")))
+        if folder.name in FIT.FOLDERS:
+            assert f" | {curves} | " in row
+            assert f"{curves} curves" in (folder / "README.md").read_text(encoding="utf-8")
