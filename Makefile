@@ -49,6 +49,7 @@ bench: $(READY) ## speed beside plain loops on this machine, in one run; rewrite
 
 calibration: $(READY) ## rebuild the curves of calibration/ from the shipped measurements
 	$(BIN)/python calibration/h200-sglang-omni/fit.py
+	$(BIN)/python calibration/fit.py
 
 notebooks: $(READY) ## run the notebooks anew, outputs included
 	cd notebooks && ../$(BIN)/jupyter-execute --inplace *.ipynb

@@ -1,9 +1,13 @@
 """Hypothesis profiles, the option that rewrites goldens, and helpers whose assertions pytest explains."""
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+sys.path.append(str(Path(__file__).parents[1] / "calibration"))  # its scripts import each other so: published.sweeps
 
 pytest.register_assert_rewrite("laws.checks", "laws.checks_of_resources")
 

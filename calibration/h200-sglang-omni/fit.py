@@ -1,10 +1,11 @@
 """Fit the curves of this folder from isolated_curves.csv, as a user of simsched would.
 
-    python calibration/h200-sglang-omni/fit.py
+    python calibration/h200-sglang-omni/fit.py [--out DIR]
 
-Rewrites curves/*.yaml and a picture of each stage.
+Rewrites curves/*.yaml and a picture of each stage, here or in DIR.
 """
 
+import argparse
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,19 +29,26 @@ HELD_BACK = 0.25  # sizes above this share of the largest padded size are predic
 
 
 def main() -> None:
-    (HERE / "curves").mkdir(exist_ok=True)
+    parser = argparse.ArgumentParser(description="Fit the curves of the isolated profile.")
+    parser.add_argument("--out", type=Path, default=HERE, metavar="DIR", help="write there instead of here")
+    rebuild(parser.parse_args().out)
+
+
+def rebuild(out: Path) -> None:
+    """All files, written into `out`."""
+    (out / "curves").mkdir(parents=True, exist_ok=True)
     memory = {}
     for stage, unit in UNITS.items():
         samples = read_samples(HERE / "isolated_curves.csv", stage=stage)
         source = f"calibration/{HERE.name}/{samples.source}, alone on one H200"
         samples = replace(samples, source=source, of_medians=True)
         found, table = fit_stage(samples), fit_table(samples)
-        save_curve(found.fit.curve, HERE / f"curves/{stage}.yaml", extra=told(samples, found, unit))
-        save_curve(table.curve, HERE / f"curves/{stage}-table.yaml", extra={"unit": unit, **table.summary()})
-        write_fit_figure(found, HERE / f"{stage}.png", f"{stage} alone on one H200, SGLang Omni 0.1.9", unit)
+        save_curve(found.fit.curve, out / f"curves/{stage}.yaml", extra=told(samples, found, unit))
+        save_curve(table.curve, out / f"curves/{stage}-table.yaml", extra={"unit": unit, **table.summary()})
+        write_fit_figure(found, out / f"{stage}.png", f"{stage} alone on one H200, SGLang Omni 0.1.9", unit)
         memory[stage] = peak(found, unit)
         print(f"{stage}: {found.reason}")
-    (HERE / "curves/memory.yaml").write_text(
+    (out / "curves/memory.yaml").write_text(
         yaml.safe_dump(memory, sort_keys=False, default_flow_style=None, width=118, allow_unicode=True)
     )
 

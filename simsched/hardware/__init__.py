@@ -18,6 +18,7 @@ from simsched.hardware.curves import (
     load_curve,
     save_curve,
 )
+from simsched.hardware.kv import KvShape
 from simsched.hardware.memory import Activation, StageMemory
 from simsched.hardware.program import (
     Each,
@@ -40,6 +41,7 @@ __all__ = [
     "Dist",
     "Each",
     "EventLoopCosts",
+    "KvShape",
     "Linear",
     "Mark",
     "Op",

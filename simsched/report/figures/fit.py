@@ -57,11 +57,15 @@ def write_fit_figure(found: StageFit, out: Path, title: str = "", unit: str = ""
 
 def picture(found: StageFit, form: str, title: str = "", unit: str = "") -> bytes:
     """The picture as bytes of a png, svg or pdf file."""
+    with paper():
+        return saved(fit_figure(found, title, unit), form)
+
+
+def saved(figure: Figure, form: str) -> bytes:
+    """A figure as bytes of a png, svg or pdf file, the same each time; to be used within `paper()`."""
     made = BytesIO()
     dates = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
-    with paper():
-        figure = fit_figure(found, title, unit)
-        figure.savefig(made, format=form, dpi=160, metadata=dates.get(form, {"CreationDate": None, "Producer": None}))
+    figure.savefig(made, format=form, dpi=160, metadata=dates.get(form, {"CreationDate": None, "Producer": None}))
     return made.getvalue()
 
 

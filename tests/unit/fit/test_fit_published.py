@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from published_sweeps import COMPOSED, REFERENCE, sweep, sweeps
+from published.sweeps import COMPOSED, REFERENCE, sweep, sweeps
 
 from simsched.fit import fit_line, fit_power
 

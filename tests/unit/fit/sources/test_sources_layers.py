@@ -5,16 +5,16 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from sources_shared import DATA, line_of
+from sources_shared import DATA, ROOT, line_of
 
 from simsched.fit import fit_line, inspect_profile, read_profiles
 from simsched.fit.sources import compose_layers
 
-LAYERS = DATA / "layers"
+LAYERS = ROOT / "calibration" / "layers"
 ATTENTION = LAYERS / "a100_sglang_context_attention_bf16.csv.gz"
-DECODE = LAYERS / "a100_sglang_generation_attention_bf16.csv.gz"
+DECODE = DATA / "layers" / "a100_sglang_generation_attention_bf16.csv.gz"
 LLAMA_2 = LAYERS / "a100_Llama-2-7b-hf_mlp_tp1.csv.gz"
-REFERENCE = pd.read_csv(LAYERS / "reference_fits.csv")
+REFERENCE = pd.read_csv(ROOT / "calibration" / "published" / "reference_fits.csv")
 COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64]
 
 
@@ -25,7 +25,7 @@ def composed(model="Llama-2-7b-hf", counts=(1, 2, 4), length=128, **options):
 
 @pytest.mark.parametrize(("row", "model"), [*enumerate(["Llama-2-7b-hf", "phi-2", "Meta-Llama-3-8B"])])
 def test_lines_are_those_of_the_reference(row, model):
-    reference = REFERENCE.iloc[row]
+    reference = REFERENCE.iloc[row]  # the first three are composed
     assert model in reference["curve"]
     counts = [count for count in COUNTS if count <= reference["Nmax"]]
     samples = composed(model, counts, head_dim=128)

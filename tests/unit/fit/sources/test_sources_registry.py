@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from sources_shared import DATA, GRID, LIVE, line_of
+from sources_shared import DATA, GRID, LIVE, ROOT, line_of
 
 from simsched.fit import inspect_profile, read_profiles
 from simsched.fit.sources import SOURCES, Inspection, Reading, describe_sources, source_of
@@ -14,7 +14,7 @@ from simsched.fit.sources.base import FALLBACK, head_of
 OWN = {
     "grid": [GRID],
     "kineto": sorted((DATA / "kineto").glob("*.json.gz")),
-    "layers": sorted((DATA / "layers").glob("a100_*")),
+    "layers": sorted((ROOT / "calibration" / "layers").glob("*.csv.gz")),
     "nvidia_smi": sorted(LIVE.glob("*nvidia-smi*")),
     "sglang": [*sorted(LIVE.glob("*/events_*")), *sorted(path for path in LIVE.iterdir() if path.is_dir())],
 }

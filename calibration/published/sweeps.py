@@ -1,12 +1,13 @@
 """The batch sweeps of calibration/published, by the names that its reference fits have."""
 
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
 from simsched.fit import Samples
 
-FOLDER = Path(__file__).parents[3] / "calibration" / "published"
+FOLDER = Path(__file__).parent
 REFERENCE = pd.read_csv(FOLDER / "reference_fits.csv").set_index("curve")
 COMPOSED = "vidur "  # sums of layer times, which are no sweep of a file here
 _LLM = {"Llama2-70B": "llama2-70b", "prefill": "prompt_time", "decode": "token_time"}
@@ -32,12 +33,14 @@ def _table(name: str) -> pd.DataFrame:
     return rows[rows["batch"] <= int(most)] if most else rows
 
 
+@cache
 def _encoders() -> pd.DataFrame:
     table = pd.read_csv(FOLDER / "encoder_batch_latency.csv.gz")
     curve = table["gpu"] + " " + table["model"] + " " + table["seq_or_res"]
     return table.assign(curve=curve + " " + table["precision"] + " " + table["engine"])
 
 
+@cache
 def _vocoders() -> pd.DataFrame:
     table = pd.read_csv(FOLDER / "vocoder_batch_latency.csv.gz")
     page = table["source"].str.extract(r"/(HiFiGAN|FastPitch|[^/]+\.md)(?:/README\.md)?$")[0]
