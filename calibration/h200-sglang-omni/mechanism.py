@@ -25,7 +25,8 @@ OUT = HERE / "mechanism"
 LIVE = HERE / "live"
 COLD = "mix8-m_logn"  # the first phase of its server, not warmed up: no cost of a batch
 FIXED = ("slices", "enc_check_ms", "voc_check_ms", "enc_gpu_ms", "voc_gpu_ms")
-"""Not fitted: slices must be whole; the others are what the trace shows, start and end of batches hardly tell them."""
+"""Not fitted: slices must be whole, and start and end of batches hardly tell the others: the device's are the a_ms of
+curves/*-device.yaml, the checks about what the trace has before the launches."""
 FRAMES_A_WORD = 4
 SOURCE = "batches of 13 recorded phases of one H200 host, see calibration/h200-sglang-omni/README.md"
 WEIGHTS_BYTES = {"encoder": 900_000_000, "vocoder": 432_000_000}  # 0.45 B and 216 M parameters, 2 bytes each

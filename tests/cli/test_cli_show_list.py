@@ -6,10 +6,12 @@ import pytest
 import yaml
 from cli_command import complains, here, queue, simsched
 
+from simsched.fit.sources import SOURCES
 from simsched.scenario import load, scenario_of, to_values
 from simsched.scenario.kinds import KINDS
 
-PLURALS = [registry.plural for registry in KINDS.values()]
+LISTED = [*KINDS.values(), SOURCES]
+PLURALS = [registry.plural for registry in LISTED]
 
 
 # show -----------------------------------------------------------------------------------------------------------
@@ -92,17 +94,17 @@ def test_list_names_every_registry_and_kind():
     done = simsched("list")
     assert (done.status, done.err) == (0, "")
     rows = {line.split("│")[1].strip(): line.split("│")[2].strip() for line in done.out.splitlines() if "│" in line}
-    assert rows == {registry.plural: ", ".join(registry) for registry in KINDS.values()}
+    assert rows == {registry.plural: ", ".join(registry) for registry in LISTED}
 
 
 def test_list_as_json(capsys):
     found = here(capsys, "list", "--json").json
-    assert found == {registry.plural: {"kinds": list(registry)} for registry in KINDS.values()}
+    assert found == {registry.plural: {"kinds": list(registry)} for registry in LISTED}
 
 
 @pytest.mark.parametrize("plural", PLURALS)
 def test_list_of_a_registry_has_about_and_fields_of_every_kind(capsys, plural):
-    registry = next(one for one in KINDS.values() if one.plural == plural)
+    registry = next(one for one in LISTED if one.plural == plural)
     found = here(capsys, "list", plural, "--json").json
     assert list(found) == list(registry)
     text = " ".join(here(capsys, "list", plural).out.split())
