@@ -1,6 +1,6 @@
 """C9: when does continuous batching lose to static? A saturated stage of B slots, iteration by iteration.
 
-    python experiments/c9-recomposition/run.py      # prints the table, rewrites results.md, results.json, throughput.png
+    python experiments/c9-recomposition/run.py   # prints the table, rewrites results.*, throughput.png
 
 `--small` runs few iterations and writes nothing.
 """
