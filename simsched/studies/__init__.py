@@ -7,6 +7,7 @@ from simsched.studies.explore import Capacity, Exploration, Point, explore
 from simsched.studies.grid import Grid, grid
 from simsched.studies.recorded import Prediction, median_errors, predict, recorded_workload
 from simsched.studies.replicate import Replications, replicate, summarize
+from simsched.studies.splitting import Split, split_long
 
 __all__ = [
     "Capacity",
@@ -18,6 +19,7 @@ __all__ = [
     "Prediction",
     "Replications",
     "ResourceCheck",
+    "Split",
     "StageCheck",
     "check",
     "compare",
@@ -29,5 +31,6 @@ __all__ = [
     "predict",
     "recorded_workload",
     "replicate",
+    "split_long",
     "summarize",
 ]
