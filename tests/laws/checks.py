@@ -11,6 +11,7 @@ from simsched.analysis import little
 from simsched.core import NS_PER_MS
 from simsched.policies import POLICIES
 from simsched.run import NEVER, STATUS, Run, step
+from simsched.studies.grid import BATCH_FIELDS
 
 Law = Callable[[Drawn, Run], None]
 FOR_EVER = 1 << 62
@@ -94,7 +95,7 @@ def one_batch_a_server(drawn: Drawn, run: Run) -> None:
 def no_batch_too_large(drawn: Drawn, run: Run) -> None:
     """No batch is larger than its policy's limit."""
     for name, stage in drawn.scenario.stages.items():
-        limit = getattr(stage.policy, "max_batch", getattr(stage.policy, "batch", None))
+        limit = next((getattr(stage.policy, field) for field in BATCH_FIELDS if hasattr(stage.policy, field)), None)
         assert limit is None or run.batches_of(name)["count"].max() <= limit or not len(run.batches_of(name))
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from simsched.core import Policy
 from simsched.engine import simulate
 from simsched.hardware import Activation, Linear, Random, StageMemory
-from simsched.policies import POLICIES
+from simsched.policies import POLICIES, CountCost, RequestCost, SglangSimple, SizeCost
 from simsched.run import Run
 from simsched.scenario import Gpu, Link, Process, Queue, Scenario, Stage, WorkloadSpec, build, to_values, to_yaml
 from simsched.workload import (
@@ -47,6 +47,7 @@ SHAPES: dict[str, dict[str, tuple[str, ...]]] = {
     "fork": {"a": ("b", "c"), "b": (), "c": ()},
 }
 MOST_REQUESTS = 20
+REQUEST_COSTS_DRAWN = (CountCost(), SizeCost(), SizeCost(base=1, per_unit=2))
 _TRACES = tempfile.TemporaryDirectory(prefix="simsched-laws-")
 
 
@@ -82,6 +83,7 @@ def values_of(owner: str, name: str, hint: Any, *, patient: bool = True) -> st.S
         some = values_of(owner, name, next(option for option in inner if option is not type(None)))
         return st.none() | some if patient and type(None) in inner else some
     by_unit = {
+        "max_batch_cost": st.integers(1, 12),
         "_ms": st.integers(0, 6),
         "_s": st.sampled_from([0.001, 0.005]),
         "_rps": st.sampled_from([200.0, 1000.0]),
@@ -91,8 +93,9 @@ def values_of(owner: str, name: str, hint: Any, *, patient: bool = True) -> st.S
             return values
     if hint is Policy:
         return st.sampled_from(["drain", "max_wait", "shortest_first"]).flatmap(policies)
-    if origin is Literal:
-        return st.sampled_from(inner)
+    choices = inner if origin is Literal else REQUEST_COSTS_DRAWN if hint is RequestCost else ()
+    if choices:
+        return st.sampled_from(choices)
     if hint in (bool, int):
         return st.booleans() if hint is bool else st.integers(1, 5)
     raise TypeError(f"policy {owner!r}: what to draw for {name}: {hint}? Say it in tests/laws/models.py, values_of")
@@ -101,9 +104,18 @@ def values_of(owner: str, name: str, hint: Any, *, patient: bool = True) -> st.S
 def policies(name: str, *, patient: bool = True) -> st.SearchStrategy[Policy]:
     """A registered policy with any sensible fields."""
     cls: Any = POLICIES[name]
+    if cls is SglangSimple:
+        return st.booleans().flatmap(lambda capped: st.builds(cls, **_of_sglang(capped)))
     hints = get_type_hints(cls)
     drawn = {field.name: values_of(name, field.name, hints[field.name], patient=patient) for field in fields(cls)}
     return st.builds(cls, **drawn)
+
+
+def _of_sglang(capped: bool) -> dict[str, st.SearchStrategy[Any]]:
+    """Its fields: a cap and what it counts come together."""
+    fields = {"max_batch_size": int, "max_batch_wait_ms": float, "batch_wait_when_idle": bool}
+    cap = {"max_batch_cost": float, "request_cost": RequestCost} if capped else {}
+    return {name: values_of("sglang_simple", name, hint) for name, hint in {**fields, **cap}.items()}
 
 
 # stages ---------------------------------------------------------------------------------------------------------
