@@ -49,6 +49,8 @@ class Client:
         self._declared = load.declared.data
         self._classes = load.classes.data
         self._class_names = load.class_names
+        self._tenants = load.tenants
+        self._deadline_ns = None if load.deadline_ns is None else load.deadline_ns.data
         self._due_ns = None if load.due_ns is None else load.due_ns.data
         self._think_ns = None if load.think_ns is None else load.think_ns.data
         self._starts_ns = load.starts_ns
@@ -95,15 +97,26 @@ class Client:
         self._sent = last
         now = self._kernel.now
         self._recorder.arrival[first:last] = now
-        names, classes, declared = self._class_names, self._classes, self._declared
-        new = new_request
-        requests: list[Request] = [
-            new(Request, (i, now, now, declared[i], names[classes[i]], "", None, 0)) for i in range(first, last)
-        ]
+        requests = self._made(first, last, now)
         if self._one_way_ns:
             self._kernel.after(self._one_way_ns, self._reach, requests)
         else:
             self._reach(requests)
+
+    def _made(self, first: int, last: int, now: int) -> list[Request]:
+        """The requests of these numbers, sent now."""
+        names, classes, declared, new = self._class_names, self._classes, self._declared, new_request
+        if self._tenants is None and self._deadline_ns is None:
+            return [
+                new(Request, (i, now, now, declared[i], names[classes[i]], "", None, 0)) for i in range(first, last)
+            ]
+        whose = [""] * (last - first) if self._tenants is None else self._tenants.named(first, last)
+        within = self._deadline_ns
+        due = [None if within is None or within[i] < 0 else now + within[i] for i in range(first, last)]
+        return [
+            Request(i, now, now, declared[i], names[classes[i]], whose[i - first], due[i - first])
+            for i in range(first, last)
+        ]
 
     def _reach(self, requests: list[Request]) -> None:
         """They are at the server: one task each on its event loop, then into the first stage."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from simsched.core import Batch, InputError, format_bytes, unknown
+from simsched.core import Batch, InputError, format_bytes, stream, unknown
 from simsched.engine import GpuSpec, LinkSpec, Model, ProcessSpec, StageSpec
 from simsched.hardware import Curve, EventLoopCosts, Op, Program, Work
 from simsched.hardware.curves import Random
@@ -12,6 +12,7 @@ from simsched.scenario.graph import Graph, read_graph
 from simsched.scenario.kinds import PLAIN
 from simsched.scenario.program import read_program
 from simsched.scenario.spec import Process, Scenario, Stage, checked_bytes
+from simsched.workload.clients import deadlines_ns
 
 
 def build(scenario: Scenario) -> Model:
@@ -78,6 +79,11 @@ def _check_workload(scenario: Scenario) -> None:
             file = getattr(getattr(load, field), "file", "")
             problem = f"has {known} requests, the workload asks for {count}"
             raise InputError(f"{file}: {problem}" if file else problem, f"workload.{field}")
+    if isinstance(load.deadline_ms, Mapping):
+        try:
+            deadlines_ns(load.deadline_ms, *load.sizes.draw(1, stream(0, "sizes"))[1:])
+        except InputError as error:
+            raise error.within("workload") from error
     left_out = load.warmup.requests or 0
     if left_out >= count:
         problem = f"got {left_out}, must be below the number of requests ({count}): nothing would be measured"

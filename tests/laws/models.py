@@ -20,6 +20,7 @@ from simsched.policies import POLICIES, CountCost, RequestCost, SglangSimple, Si
 from simsched.run import Run
 from simsched.scenario import Gpu, Link, Process, Queue, Scenario, Stage, WorkloadSpec, build, to_values, to_yaml
 from simsched.workload import (
+    ClassOnly,
     Closed,
     Constant,
     Declared,
@@ -240,8 +241,8 @@ class Told(Declared):
 
     values: tuple[float, ...]
 
-    def of(self, sizes, generator):
-        return np.array(self.values[: len(sizes)], float)
+    def of(self, drawn, generator):
+        return np.array(self.values[: len(drawn.sizes)], float)
 
 
 closed = st.builds(
@@ -260,8 +261,10 @@ workloads = st.builds(
     arrivals=closed | opened | traced,
     sizes=sizes,
     requests=st.integers(1, MOST_REQUESTS),
-    declared=st.sampled_from([Exact(), Constant(value=2), LognormalError(sigma=0.5)]),
+    declared=st.sampled_from([Exact(), ClassOnly(), Constant(value=2), LognormalError(sigma=0.5)]),
     client_ms=st.sampled_from([0, 2]),
+    tenants=st.sampled_from([{}, {"one": 1, "two": 3}]),
+    deadline_ms=st.none() | st.integers(1, 9),
 )
 
 

@@ -44,6 +44,13 @@ def case(path, value, line):
         ),
         case("links.pcie.bandwidth", 0, "links.pcie.bandwidth: got 0, must be above 0"),
         case("links.pcie.latency_ms", -1, "links.pcie.latency_ms: got -1, must be a finite number, at least 0"),
+        # tenants and deadlines
+        case("workload.tenants", [1], "workload.tenants: got [1], must be a mapping of names"),
+        case("workload.tenants", {"a": -1}, "workload.tenants.a: got -1, must be a finite number, at least 0"),
+        case(
+            "workload.deadline_ms", "soon", "workload.deadline_ms: got 'soon', must be a number or a mapping of names"
+        ),
+        case("workload.deadline_ms", {"long": 5}, "workload.deadline_ms.long: class 'long' is unknown (known: )"),
         # stages
         case("stages.enc.cost", GONE, "stages.enc.cost: got neither, must have either cost or program"),
         case(
