@@ -1,5 +1,14 @@
 """What several rooms speak: requests, batches, decisions, units, errors, names, random streams."""
 
+from simsched.core.admission import (
+    Admission,
+    Admit,
+    Refuse,
+    StageLoad,
+    StaticLoad,
+    StaticSystem,
+    SystemView,
+)
 from simsched.core.decision import Dispatch, Hold, Policy, StageView, StaticView
 from simsched.core.errors import (
     InputError,
@@ -22,6 +31,8 @@ from simsched.core.yaml_file import read_yaml
 __all__ = [
     "NS_PER_MS",
     "NS_PER_S",
+    "Admission",
+    "Admit",
     "Batch",
     "Dispatch",
     "Hold",
@@ -32,12 +43,17 @@ __all__ = [
     "Policy",
     "PolicyError",
     "Provenance",
+    "Refuse",
     "Registry",
     "Request",
     "SimschedError",
     "SimschedWarning",
+    "StageLoad",
     "StageView",
+    "StaticLoad",
+    "StaticSystem",
     "StaticView",
+    "SystemView",
     "Unstable",
     "format_bytes",
     "ns_from_ms",

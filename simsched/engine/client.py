@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from simsched.core import Batch, Request, ns_from_ms
+from simsched.core import Admission, Batch, Request, StageLoad, ns_from_ms
+from simsched.engine.gate import Gate
 from simsched.engine.kernel import Kernel
 from simsched.engine.outlet import Desk
 from simsched.engine.stages.intake import Intake, new_request
@@ -59,11 +60,17 @@ class Client:
         self._report_at = 0
         self._got: dict[int, int] = {}
         self._admission: tuple[Desk, Curve] | None = None
+        self._gate: Gate | None = None
         self._entry: Intake
 
     def connect(self, entry: Intake, admission: tuple[Desk, Curve] | None) -> None:
         """The first stage, and what its process's event loop asks for each request."""
         self._entry, self._admission = entry, admission
+
+    def guard(self, admission: Admission, stages: Sequence[StageLoad]) -> Gate:
+        """Let an admission decide who gets to the first stage."""
+        self._gate = Gate(admission, kernel=self._kernel, stages=stages, let_in=self._let_in, turn_away=self._turn_away)
+        return self._gate
 
     def begin(self) -> None:
         """Schedule the first sends."""
@@ -129,11 +136,22 @@ class Client:
             desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._admit, [request])
 
     def _admit(self, requests: list[Request]) -> None:
-        self._entry.arrive(requests, self._refuse)
+        if self._gate is None:
+            self._let_in(requests)
+        else:
+            self._gate.arrive(requests)
 
-    def _refuse(self, request: Request) -> None:
-        now = self._kernel.now
-        self._recorder.incident(now, "refused", request.id, self._entry.name, "no waiting place or memory")
+    def _let_in(self, requests: list[Request]) -> None:
+        self._entry.arrive(requests, self._no_place)
+
+    def _no_place(self, request: Request) -> None:
+        """Let in, but the first stage has no place."""
+        if self._gate is not None:
+            self._gate.leave([request.id])
+        self._turn_away(request, "no waiting place or memory", self._entry.name)
+
+    def _turn_away(self, request: Request, reason: str, stage: str = "") -> None:
+        self._recorder.incident(self._kernel.now, "refused", request.id, stage, reason)
         self._recorder.lost(request.id, REFUSED)
         self._kernel.after(self._one_way_ns, self._settle, [request.id])
 
@@ -158,6 +176,8 @@ class Client:
         return got == self._answers
 
     def _leave(self, ids: list[int]) -> None:
+        if self._gate is not None:
+            self._gate.leave(ids)
         if self._one_way_ns:
             self._kernel.after(self._one_way_ns, self._answered, ids)
         else:

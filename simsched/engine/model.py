@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from simsched.core import Policy
+from simsched.core import Admission, Policy
 from simsched.engine.resources import Sharing
 from simsched.hardware import EventLoopCosts, Program, StageMemory
 from simsched.workload import Workload
@@ -95,6 +95,7 @@ class Model:
         stages: in pipeline order, each after those it waits for; exactly one waits for none.
         workload: what is sent.
         meta: put into the Run's meta as it is.
+        admission: who is let in; None: everybody.
     """
 
     stages: tuple[StageSpec, ...]
@@ -103,3 +104,4 @@ class Model:
     processes: tuple[ProcessSpec, ...] = ()
     links: tuple[LinkSpec, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
+    admission: Admission | None = None

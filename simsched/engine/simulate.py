@@ -10,13 +10,13 @@ from simsched.engine.client import Client, Progress
 from simsched.engine.holding import Holding
 from simsched.engine.kernel import Kernel
 from simsched.engine.ledger import Ledger
+from simsched.engine.loads import LoadView
 from simsched.engine.model import Model, ProcessSpec, StageSpec
 from simsched.engine.outlet import Desk, ToClient, ToStages
 from simsched.engine.resources import EventLoop, ProcessorSharing, Resource, Stream, make_resource
 from simsched.engine.stages.gated import GatedStage
 from simsched.hardware import Curve, Op
 from simsched.run import Recorder, Run
-from simsched.workload import Load
 
 
 def simulate(model: Model, *, seed: int = 0, replication: int = 0, progress: Progress | None = None) -> Run:
@@ -42,7 +42,7 @@ class _Simulation:
         self.model = model
         self.seed, self.replication = seed, replication
         self.kernel = Kernel()
-        self.load: Load = model.workload.draw(seed, replication)
+        self.load = model.workload.draw(seed, replication)
         self.sizes = self.load.sizes.data
         names = [spec.name for spec in model.stages]
         self.recorder = Recorder(names, self.load.sizes, self.load.classes, self.load.class_names)
@@ -73,6 +73,9 @@ class _Simulation:
         )
         self._make_stages()
         self._connect()
+        if model.admission is not None:
+            seen = [LoadView(stage, self.kernel) for stage in self.stages.values()]
+            self.kernel.deciders.insert(0, self.client.guard(model.admission, seen))
 
     # wiring -----------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from simsched.core import Batch, InputError, format_bytes, stream, unknown
 from simsched.engine import GpuSpec, LinkSpec, Model, ProcessSpec, StageSpec
 from simsched.hardware import Curve, EventLoopCosts, Op, Program, Work
 from simsched.hardware.curves import Random
+from simsched.policies.admission import Everybody
 from simsched.scenario.graph import Graph, read_graph
 from simsched.scenario.kinds import PLAIN
 from simsched.scenario.program import read_program
@@ -38,6 +39,7 @@ def build(scenario: Scenario) -> Model:
         processes=tuple(_process(name, process) for name, process in _processes(scenario).items()),
         links=tuple(LinkSpec(name=name, sharing=link.sharing) for name, link in scenario.links.items()),
         workload=scenario.workload,
+        admission=None if isinstance(scenario.admission, Everybody) else scenario.admission,
         meta={"name": scenario.name, "source": {"kind": "simulated"}, "warmup": _plain_warmup(scenario)},
     )
     _check_sizes(scenario, model)

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from simsched.core import InputError, Policy, Provenance, parse_bytes, unknown
+from simsched.core import Admission, InputError, Policy, Provenance, parse_bytes, unknown
 from simsched.engine.resources import Sharing
 from simsched.hardware import Curve, StageMemory
+from simsched.policies.admission import Everybody
 from simsched.workload import Workload
 
 _RESERVED = ("gpu", "interpreter", "cpu")
@@ -173,6 +174,7 @@ class Scenario:
         gpus: by name.
         processes: by name; without any, the stages' `process` names are enough and their event loops cost nothing.
         links: by name.
+        admission: who is let in at all; others are refused at once (503).
         seed: of all random streams.
         notes: for readers.
         provenance: how parameters outside the curves are known.
@@ -185,6 +187,7 @@ class Scenario:
     gpus: Mapping[str, Gpu] = field(default_factory=dict)
     processes: Mapping[str, Process] = field(default_factory=dict)
     links: Mapping[str, Link] = field(default_factory=dict)
+    admission: Admission = field(default_factory=Everybody)
     seed: int = 0
     notes: str = ""
     provenance: Provenance = field(default_factory=Provenance)

@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby, pairwise
 
+import numpy as np
 from laws.checks_of_resources import RESOURCE_LAWS
 from laws.models import WORK_CONSERVING, Drawn
 
 from simsched.analysis import little
 from simsched.core import NS_PER_MS
 from simsched.policies import POLICIES
+from simsched.policies.admission import Everybody, InFlight
 from simsched.run import NEVER, STATUS, Run, step
 from simsched.studies.grid import BATCH_FIELDS
 
@@ -157,7 +159,8 @@ def refused_for_want_of_a_place(drawn: Drawn, run: Run) -> None:
     if stage.queue.limit is None or (stage.memory and drawn.scenario.gpus[stage.gpu].memory):
         return
     settled = _settled(drawn, run, entry)
-    for now in run.incidents.loc[run.incidents["kind"] == "refused", "time_ns"]:
+    refused = (run.incidents["kind"] == "refused") & (run.incidents["stage"] == entry)
+    for now in run.incidents.loc[refused, "time_ns"]:
         waiting, busy = settled[max(time for time in settled if time <= now)]
         assert waiting >= stage.queue.limit + stage.servers - busy, f"refused at {now} ns beside a free place"
 
@@ -177,14 +180,26 @@ def blocked_in_order(drawn: Drawn, run: Run) -> None:
 
 
 def refused_only_if_bounded(drawn: Drawn, run: Run) -> None:
-    """A request is refused by a bounded entry only, and each refusal is counted."""
+    """A request is refused by an admission or a bounded entry only, and each refusal is counted."""
     refused = run.requests.loc[run.requests["status"] == "refused", "request"]
     counted = run.incidents.loc[run.incidents["kind"] == "refused"]
     assert sorted(counted["request"]) == sorted(refused)
     entry = next(name for name in run.stages if not stages_before(drawn, name))
     stage = drawn.scenario.stages[entry]
-    assert not len(refused) or stage.queue.limit is not None or stage.memory is not None
-    assert set(counted["stage"]) <= {entry}
+    bounded = stage.queue.limit is not None or stage.memory is not None
+    guarded = not isinstance(drawn.scenario.admission, Everybody)
+    assert set(counted["stage"]) <= ({entry} if bounded else set()) | ({""} if guarded else set())
+
+
+def never_more_in_flight(drawn: Drawn, run: Run) -> None:
+    """With `in_flight`, at most so many are in the service; the clients' ways are not in it."""
+    if not isinstance(drawn.scenario.admission, InFlight) or drawn.scenario.processes:
+        return
+    way_ns = drawn.scenario.workload.client_ms * NS_PER_MS // 2
+    inside = run.requests[run.requests["status"] != "refused"]
+    gone = inside["end_ns"].where(inside["end_ns"] == NEVER, inside["end_ns"] - way_ns)
+    _, level = step((inside["arrival_ns"] + way_ns).to_numpy(np.int64), gone.to_numpy(np.int64))
+    assert not len(level) or level.max() <= drawn.scenario.admission.max_in_flight
 
 
 def littles_law(drawn: Drawn, run: Run) -> None:
@@ -223,6 +238,7 @@ LAWS: tuple[Law, ...] = (
     work_conserving,
     places_kept,
     refused_only_if_bounded,
+    never_more_in_flight,
     refused_for_want_of_a_place,
     blocked_in_order,
     littles_law,

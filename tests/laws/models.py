@@ -17,6 +17,7 @@ from simsched.core import Policy
 from simsched.engine import simulate
 from simsched.hardware import Activation, Linear, Random, StageMemory
 from simsched.policies import POLICIES, CountCost, RequestCost, SglangSimple, SizeCost
+from simsched.policies.admission import DeadlineAware, Everybody, InFlight, TokenBucket
 from simsched.run import Run
 from simsched.scenario import Gpu, Link, Process, Queue, Scenario, Stage, WorkloadSpec, build, to_values, to_yaml
 from simsched.workload import (
@@ -268,6 +269,14 @@ workloads = st.builds(
 )
 
 
+admissions = st.one_of(
+    st.just(Everybody()),
+    st.builds(InFlight, max_in_flight=st.integers(1, 6)),
+    st.builds(TokenBucket, rate_rps=st.sampled_from([200, 1000]), burst=st.integers(1, 3)),
+    st.builds(DeadlineAware, batch=st.integers(1, 3)),
+)
+
+
 @st.composite
 def scenarios(draw, options: Options = ANY) -> Drawn:
     """A scenario within the options, and a seed."""
@@ -283,6 +292,7 @@ def scenarios(draw, options: Options = ANY) -> Drawn:
         stages=made,
         gpus={gpu: Gpu(memory=draw(memory), sharing=draw(st.sampled_from(options.disciplines))) for gpu in gpus},
         processes={"p": draw(event_loops)} if options.loops else {},
+        admission=draw(admissions) if options.bounded else Everybody(),
         links={"pcie": Link(bandwidth=1000, sharing=draw(st.sampled_from(options.disciplines)))},
         workload=draw(workloads),
     )

@@ -18,6 +18,7 @@ from test_sim_oracle import (
 
 from simsched.core import NS_PER_MS
 from simsched.hardware import Random
+from simsched.policies.admission import InFlight
 from simsched.stats import mean_interval
 from simsched.theory import erlang_b, finite_mm1, throughput_blocking
 from simsched.workload import Closed, Poisson
@@ -50,6 +51,20 @@ def test_mm1k(load, effort):
     agrees(shares, exact.rejected, within=0.25)
     agrees(sojourns, exact.mean_sojourn_s, within=0.1)
     assert not mean_interval(shares, level=LEVEL).holds(finite_mm1(load, service_s=1.0, room=7).rejected)
+
+
+@efforts
+def test_in_flight_is_mm1k(effort):
+    """At most K = 10 in the service by admission, the queue itself unbounded: the same chain as M/M/1/K."""
+    stages = {"s": stage(exponential())}
+    model = chain(stages, Poisson(rate_rps=1200), effort, admission=InFlight(max_in_flight=10))
+    shares, sojourns = replicate(
+        model, effort, lambda run: (refused(run, effort), times_ms(run, effort)[1].mean()), seed=35
+    )
+    exact = finite_mm1(1.2, service_s=1.0, room=10)
+    agrees(shares, exact.rejected, within=0.25)
+    agrees(sojourns, exact.mean_sojourn_s, within=0.1)
+    assert not mean_interval(shares, level=LEVEL).holds(finite_mm1(1.2, service_s=1.0, room=7).rejected)
 
 
 @efforts

@@ -70,11 +70,18 @@ class GatedStage(Intake):
         self._resources = resources
         self._draws_ns = draws_ns
         self._wake_ns: int | None = None
-        self._view = View(self, holding)
+        self.view = View(self, holding)
+        self._watched: dict[int, Running] | None = None
         ops = spec.program.ops
         one = ops[0] if len(ops) == 1 else None
         self._one = one if isinstance(one, Work) and one.op == Op.WORK and one.scale == 1 else None
         self._work = [named[self._one.on].work for named in resources] if self._one is not None else []
+
+    def watched(self) -> dict[int, Running]:
+        """What runs on each server, kept from now on; to be called before the run."""
+        if self._watched is None:
+            self._watched = {}
+        return self._watched
 
     # deciding ---------------------------------------------------------------------------------------------------
 
@@ -89,7 +96,7 @@ class GatedStage(Intake):
             self._let_in()
         while self._free and self.queue:
             try:
-                decision = self.spec.policy.decide(self._kernel.now, self.queue, self._view)
+                decision = self.spec.policy.decide(self._kernel.now, self.queue, self.view)
             except PolicyError:
                 raise
             except Exception as error:
@@ -139,6 +146,8 @@ class GatedStage(Intake):
         server = self._free.pop()
         self._wake_ns = None
         batch = Running(requests, self._log.begin(ids, server, now), server, now, activation)
+        if self._watched is not None:
+            self._watched[server] = batch
         if self._draws_ns is not None:
             self._work[server](self._draws_ns[ids[0]], self._finish, batch)
             return True
@@ -186,6 +195,8 @@ class GatedStage(Intake):
 
     def _freed(self, batch: Running) -> None:
         """The server can take the next batch."""
+        if self._watched is not None:
+            del self._watched[batch.server]
         if not self._free:
             self.free_since_ns = self._kernel.now
         self._free.append(batch.server)

@@ -63,7 +63,7 @@ def run(*stages, at=None, users=None, requests=None, sizes=None, think=None, ram
     """Simulate: requests due `at` these ms, or so many closed-loop users.
 
     Args:
-        given: gpus, processes, links, seed, progress, and what else a workload has (client_ms, tenants …).
+        given: gpus, processes, links, admission, seed, progress, and what else a workload has (client_ms, tenants …).
     """
     if at is None:
         arrivals = Closed(users=users, think=think, ramp_ms=ramp_ms)
@@ -76,6 +76,7 @@ def run(*stages, at=None, users=None, requests=None, sizes=None, think=None, ram
         gpus=tuple(given.get("gpus", [GpuSpec(name="g")])),
         processes=tuple(given.get("processes", ())),
         links=tuple(given.get("links", ())),
+        admission=given.get("admission"),
         workload=Workload(
             arrivals=arrivals,
             sizes=sizes,
