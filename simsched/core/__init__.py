@@ -24,6 +24,7 @@ from simsched.core.plain import Plain, shown
 from simsched.core.provenance import Origin, Provenance, weakest
 from simsched.core.registry import Registry
 from simsched.core.request import Batch, Request
+from simsched.core.routing import Route, Routing, RoutingView, StaticReplicas
 from simsched.core.streams import stream
 from simsched.core.units import NS_PER_MS, NS_PER_S, format_bytes, ns_from_ms, ns_from_s, parse_bytes
 from simsched.core.yaml_file import read_yaml
@@ -46,11 +47,15 @@ __all__ = [
     "Refuse",
     "Registry",
     "Request",
+    "Route",
+    "Routing",
+    "RoutingView",
     "SimschedError",
     "SimschedWarning",
     "StageLoad",
     "StageView",
     "StaticLoad",
+    "StaticReplicas",
     "StaticSystem",
     "StaticView",
     "SystemView",

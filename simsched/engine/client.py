@@ -1,7 +1,8 @@
 """Those who send requests and get answers: users in a closed loop, or an open load of due times."""
 
+from array import array
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -9,13 +10,22 @@ from simsched.core import Admission, Batch, Request, StageLoad, ns_from_ms
 from simsched.engine.gate import Gate
 from simsched.engine.kernel import Kernel
 from simsched.engine.outlet import Desk
-from simsched.engine.stages.intake import Intake, new_request
+from simsched.engine.stages.intake import new_request
 from simsched.hardware import Curve
 from simsched.run import Recorder
 from simsched.run.recorder import REFUSED
 from simsched.workload import Load
 
 Progress = Callable[[int, int], None]
+
+
+class Entry(Protocol):
+    """The first stage as a client sees it."""
+
+    name: str
+
+    def arrive(self, requests: list[Request], refuse: Callable[[Request], None]) -> None:
+        """These enter now; what has no place once the instant has settled is refused."""
 
 
 class Client:
@@ -61,11 +71,19 @@ class Client:
         self._got: dict[int, int] = {}
         self._admission: tuple[Desk, Curve] | None = None
         self._gate: Gate | None = None
-        self._entry: Intake
+        self._admitted: array[int] | None = None
+        self._admissions = 0
+        self._entry: Entry
 
-    def connect(self, entry: Intake, admission: tuple[Desk, Curve] | None) -> None:
+    def connect(self, entry: Entry, admission: tuple[Desk, Curve] | None) -> None:
         """The first stage, and what its process's event loop asks for each request."""
         self._entry, self._admission = entry, admission
+
+    def count_admitted(self) -> "array[int]":
+        """For each request how many were admitted before it; filled in as they come."""
+        if self._admitted is None:
+            self._admitted = array("q", [0]) * self._all
+        return self._admitted
 
     def guard(self, admission: Admission, stages: Sequence[StageLoad]) -> Gate:
         """Let an admission decide who gets to the first stage."""
@@ -142,6 +160,10 @@ class Client:
             self._gate.arrive(requests)
 
     def _let_in(self, requests: list[Request]) -> None:
+        if self._admitted is not None:
+            for request in requests:
+                self._admitted[request.id] = self._admissions
+                self._admissions += 1
         self._entry.arrive(requests, self._no_place)
 
     def _no_place(self, request: Request) -> None:

@@ -7,16 +7,17 @@ import numpy as np
 
 from simsched.core import InputError, stream
 from simsched.engine.client import Client, Progress
+from simsched.engine.dispatcher import Dispatcher, FarDoor
 from simsched.engine.holding import Holding
 from simsched.engine.kernel import Kernel
 from simsched.engine.ledger import Ledger
 from simsched.engine.loads import LoadView
-from simsched.engine.model import Model, ProcessSpec, StageSpec
-from simsched.engine.outlet import Desk, ToClient, ToStages
-from simsched.engine.resources import EventLoop, ProcessorSharing, Resource, Stream, make_resource
+from simsched.engine.machines import Machines
+from simsched.engine.model import Model, StageSpec
+from simsched.engine.outlet import Desk, Entrance, ToClient, ToStages
 from simsched.engine.stages.gated import GatedStage
-from simsched.hardware import Curve, Op
-from simsched.run import Recorder, Run
+from simsched.engine.stages.intake import Join
+from simsched.run import Recorder, Run, StageLog
 
 
 def simulate(model: Model, *, seed: int = 0, replication: int = 0, progress: Progress | None = None) -> Run:
@@ -46,87 +47,70 @@ class _Simulation:
         self.sizes = self.load.sizes.data
         names = [spec.name for spec in model.stages]
         self.recorder = Recorder(names, self.load.sizes, self.load.classes, self.load.class_names)
-        self.interpreters: dict[str, Resource] = {
-            spec.name: make_resource(spec.interpreter, self.kernel) for spec in model.processes
-        }
-        self.desks = {
-            spec.name: Desk(EventLoop(self.interpreters[spec.name]), spec.loop.handoff) for spec in model.processes
-        }
-        self.devices = {gpu.name: make_resource(gpu.sharing, self.kernel) for gpu in model.gpus}
-        self.links: dict[str, Resource] = {link.name: make_resource(link.sharing, self.kernel) for link in model.links}
-        self._streams: dict[tuple[str, str], Resource] = {}
-        self.stages: dict[str, GatedStage] = {}
+        self.machines = Machines(model, self.kernel)
         self.ledgers = {
             gpu.name: Ledger(gpu.name, gpu.capacity, self.kernel, self.recorder, partial(self._released, gpu.name))
             for gpu in model.gpus
             if gpu.capacity is not None
         }
-        last = sum(not spec.next for spec in model.stages)
-        one_way_ns = round(model.workload.client_ms * 1_000_000 / 2)
         self.client = Client(
             self.load,
             kernel=self.kernel,
             recorder=self.recorder,
-            one_way_ns=one_way_ns,
-            answers=last,
+            one_way_ns=round(model.workload.client_ms * 1_000_000 / 2),
+            answers=sum(not spec.next for spec in model.stages),
             progress=progress,
         )
-        self._make_stages()
+        joins = any(len(spec.wait_for) > 1 for spec in model.stages)
+        self.attained_ns = [0] * len(self.sizes) if joins else None
+        self.stages = {
+            spec.name: self._replicas(spec, log) for spec, log in zip(model.stages, self.recorder.stages, strict=True)
+        }
+        self.dispatchers = {spec.name: self._dispatcher(spec) for spec in model.stages if spec.routing is not None}
         self._connect()
-        if model.admission is not None:
-            seen = [LoadView(stage, self.kernel) for stage in self.stages.values()]
-            self.kernel.deciders.insert(0, self.client.guard(model.admission, seen))
 
     # wiring -----------------------------------------------------------------------------------------------------
 
-    def _make_stages(self) -> None:
-        joins = any(len(spec.wait_for) > 1 for spec in self.model.stages)
-        attained_ns = [0] * len(self.sizes) if joins else None
-        for spec, log in zip(self.model.stages, self.recorder.stages, strict=True):
-            self.stages[spec.name] = GatedStage(
-                spec,
+    def _replicas(self, spec: StageSpec, log: StageLog) -> list[GatedStage]:
+        """The stage, or its replicas."""
+        parts = [spec.replica(number) for number in range(spec.replicas)] if spec.routing is not None else [spec]
+        resources = [
+            self.machines.of_server(part, number * spec.servers + server, number)
+            for number, part in enumerate(parts)
+            for server in range(spec.servers)
+        ]
+        draws_ns = self._draws_ns(spec)
+        return [
+            GatedStage(
+                part,
                 kernel=self.kernel,
                 log=log,
                 sizes=self.sizes,
-                resources=[self._resources(spec, server) for server in range(spec.servers)],
-                draws_ns=self._draws_ns(spec),
-                attained_ns=attained_ns,
-                holding=self._holding(spec),
+                resources=resources,
+                draws_ns=draws_ns,
+                attained_ns=self.attained_ns,
+                holding=self._holding(part),
+                first_server=number * spec.servers,
             )
-        self.kernel.deciders = list(self.stages.values())
+            for number, part in enumerate(parts)
+        ]
 
-    def _resources(self, spec: StageSpec, server: int) -> dict[str, Resource]:
-        """The program's names and what they mean for this server of the stage."""
-        named: dict[str, Resource] = {**self.links, "cpu": make_resource("uncontended", self.kernel)}
-        for gpu in self.devices:
-            named[gpu] = self._on_gpu(spec, server, gpu)
-        if spec.gpu is not None:
-            named["gpu"] = named[spec.gpu]
-        if spec.process is not None:
-            named["interpreter"] = self.interpreters[spec.process]
-        strange = spec.program.resources() - set(named)
-        if strange:
-            known = ", ".join(sorted(named))
-            raise InputError(f"uses {', '.join(sorted(strange))}; known here: {known}", f"stages.{spec.name}.program")
-        return named
-
-    def _on_gpu(self, spec: StageSpec, server: int, gpu: str) -> Resource:
-        """What a server works on: the whole GPU where that is one queue, else its process's stream.
-
-        On a processor-sharing GPU a stage without a process that puts nothing on a stream runs each batch as a user of
-        its own; on an uncontended one every server does.
-        """
-        device = self.devices[gpu]
-        key = (gpu, spec.process or spec.name)
-        if isinstance(device, ProcessorSharing):
-            alone = spec.process is None and not spec.program.resources(Op.ENQUEUE, Op.SYNC)
-            return device if alone else self._streams.setdefault(key, Stream(device))
-        if self._sharing(gpu) == "uncontended":
-            return self._streams.setdefault((gpu, f"{spec.name}:{server}"), make_resource("uncontended", self.kernel))
-        return device
-
-    def _sharing(self, gpu: str) -> str:
-        return next(spec.sharing for spec in self.model.gpus if spec.name == gpu)
+    def _dispatcher(self, spec: StageSpec) -> Dispatcher:
+        """What stands before the replicas of a stage."""
+        assert spec.routing is not None
+        dispatcher = Dispatcher(
+            spec.name,
+            spec.routing,
+            kernel=self.kernel,
+            replicas=self.stages[spec.name],
+            loads=[LoadView(stage, self.kernel) for stage in self.stages[spec.name]],
+            draws=stream(self.seed, f"routing:{spec.name}", self.replication).random((len(self.sizes), 2)),
+            admitted=self.client.count_admitted(),
+            sizes=self.sizes,
+            join=Join(len(spec.wait_for)) if len(spec.wait_for) > 1 else None,
+        )
+        dispatcher.desks = [self.machines.desk(spec.process, number) for number in range(spec.replicas)]
+        return dispatcher
 
     def _draws_ns(self, spec: StageSpec) -> Sequence[int] | None:
         """Service time of each request for a random cost, from the stage's own stream."""
@@ -156,32 +140,47 @@ class _Simulation:
         )
 
     def _released(self, gpu: str) -> None:
-        for stage in self.stages.values():
-            if stage.spec.gpu == gpu:
-                stage.memory_released()
+        for replicas in self.stages.values():
+            for stage in replicas:
+                if stage.spec.gpu == gpu:
+                    stage.memory_released()
 
     def _connect(self) -> None:
-        processes = {spec.name: spec for spec in self.model.processes}
-        for stage in self.stages.values():
-            if stage.spec.next:
-                targets = [self.stages[name] for name in stage.spec.next]
-                desks = [self._desks_between(stage.spec.process, target.spec.process) for target in targets]
-                stage.outlet = ToStages(targets, desks, self.sizes)
-            else:
-                response = self._task(processes.get(stage.spec.process or ""), "response")
-                stage.outlet = ToClient(partial(self.client.answer, response))
-        entry = next(stage for stage in self.stages.values() if not stage.spec.wait_for)
-        self.client.connect(entry, self._task(processes.get(entry.spec.process or ""), "admission"))
+        """Ways out of each stage, the way in, and who decides in which order."""
+        for spec in self.model.stages:
+            if spec.name in self.dispatchers:
+                self.kernel.deciders.append(self.dispatchers[spec.name])
+            for number, stage in enumerate(self.stages[spec.name]):
+                stage.outlet = self._outlet(spec, number)
+                self.kernel.deciders.append(stage)
+        entry = next(spec for spec in self.model.stages if not spec.wait_for)
+        first = self.dispatchers.get(entry.name, self.stages[entry.name][0])
+        self.client.connect(first, self.machines.task(entry.process, "admission"))
+        if self.model.admission is not None:
+            seen = [LoadView(stage, self.kernel) for replicas in self.stages.values() for stage in replicas]
+            self.kernel.deciders.insert(0, self.client.guard(self.model.admission, seen))
 
-    def _desks_between(self, sender: str | None, receiver: str | None) -> list[Desk]:
-        """The event loops that a hand-off passes: one within a process, two between processes."""
-        passed = [sender] if sender == receiver else [sender, receiver]
-        desks = [self.desks[name] for name in passed if name is not None]
-        return [desk for desk in desks if desk.handoff is not None]
+    def _outlet(self, spec: StageSpec, replica: int) -> ToStages | ToClient:
+        """Where the members of a batch of this replica go."""
+        if not spec.next:
+            return ToClient(partial(self.client.answer, self.machines.task(spec.process, "response", replica)))
+        named = {other.name: other for other in self.model.stages}
+        ways = [self._way(spec, replica, named[name]) for name in spec.next]
+        return ToStages([target for target, _ in ways], [desks for _, desks in ways], self.sizes)
 
-    def _task(self, process: ProcessSpec | None, task: str) -> tuple[Desk, Curve] | None:
-        cost: Curve | None = getattr(process.loop, task) if process is not None else None
-        return None if process is None or cost is None else (self.desks[process.name], cost)
+    def _way(self, sender: StageSpec, replica: int, target: StageSpec) -> tuple[Entrance, list[Desk]]:
+        """The entrance of a stage, and the event loops before it: one within a process, two between processes.
+
+        Which event loop of a replicated stage is known only once the request is routed: its dispatcher passes that one.
+        """
+        own = self.machines.desk(sender.process, replica)
+        desks = [] if own is None else [own]
+        near = sender.process == target.process
+        if target.name in self.dispatchers:
+            dispatcher = self.dispatchers[target.name]
+            return dispatcher if near else FarDoor(dispatcher), desks
+        other = None if near else self.machines.desk(target.process, 0)
+        return self.stages[target.name][0], desks if other is None else [*desks, other]
 
     # running ----------------------------------------------------------------------------------------------------
 
@@ -189,26 +188,21 @@ class _Simulation:
         """Run to the end and make the tables."""
         self.client.begin()
         self.kernel.run()
-        devices: dict[str, Resource] = {**self.devices, **self.links}
-        for (gpu, process), resource in self._streams.items():
-            if not isinstance(resource, Stream):
-                devices[f"{gpu}:{process}"] = resource
-        for process, resource in self.interpreters.items():
-            devices[f"interpreter:{process}"] = resource
         meta = {
             **self.model.meta,
             "seed": self.seed,
             "replication": self.replication,
-            "servers": {spec.name: spec.servers for spec in self.model.stages},
+            "servers": {spec.name: spec.servers_in_all for spec in self.model.stages},
             "gpus": {gpu.name: gpu.capacity for gpu in self.model.gpus},
-            "asked_ns": {name: resource.asked_ns for name, resource in devices.items()},
+            "asked_ns": self.machines.asked_ns(),
         }
         self._note_unfinished()
         return self.recorder.finish(meta)
 
     def _note_unfinished(self) -> None:
         """Requests that are still there when nothing can happen any more: a policy or memory holds them for ever."""
-        places = {request.id: stage.name for stage in self.stages.values() for request in stage.present}
+        there = [stage for replicas in self.stages.values() for stage in replicas]
+        places = {request.id: stage.name for stage in there for request in stage.present}
         for number in self.recorder.unfinished().tolist():
             detail = "its policy holds it for ever, or memory or a place never comes free"
             self.recorder.incident(self.kernel.now, "unfinished", number, places.get(number, ""), detail)

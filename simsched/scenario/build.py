@@ -9,6 +9,7 @@ from simsched.engine import GpuSpec, LinkSpec, Model, ProcessSpec, StageSpec
 from simsched.hardware import Curve, EventLoopCosts, Op, Program, Work
 from simsched.hardware.curves import Random
 from simsched.policies.admission import Everybody
+from simsched.policies.routing import ProcessRoundRobin
 from simsched.scenario.graph import Graph, read_graph
 from simsched.scenario.kinds import PLAIN
 from simsched.scenario.program import read_program
@@ -23,6 +24,7 @@ def build(scenario: Scenario) -> Model:
         InputError: a name that is not there, a cycle, no or several first stages, a size no stage can hold.
     """
     _check_workload(scenario)
+    _check_bound(scenario)
     graph = read_graph(scenario)
     stages = []
     for name in graph.order:
@@ -92,6 +94,20 @@ def _check_workload(scenario: Scenario) -> None:
         raise InputError(problem, "workload.warmup.requests")
 
 
+def _check_bound(scenario: Scenario) -> None:
+    """Stages of one process that are bound to it at admission have as many replicas."""
+    copies: dict[str, tuple[str, int]] = {}
+    for name, stage in scenario.stages.items():
+        if stage.process is None or not isinstance(stage.routing, ProcessRoundRobin):
+            continue
+        other, count = copies.setdefault(stage.process, (name, stage.replicas))
+        if count != stage.replicas:
+            problem = f"got {stage.replicas}, {other} of process {stage.process} has {count}: they must be alike"
+            raise InputError(
+                f"{problem}, since process_round_robin binds a request to one copy", f"stages.{name}.replicas"
+            )
+
+
 def _available(part: object, where: str) -> int | None:
     """Requests that a trace or a list holds; None for what is drawn."""
     try:
@@ -102,12 +118,13 @@ def _available(part: object, where: str) -> int | None:
 
 def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
     stage = scenario.stages[name]
-    if stage.gpu is not None and stage.gpu not in scenario.gpus:
-        raise unknown("gpu", stage.gpu, scenario.gpus, "gpu")
+    for gpu, field in [(stage.gpu, "gpu"), *((gpu, "gpus") for gpu in stage.gpus or ())]:
+        if gpu is not None and gpu not in scenario.gpus:
+            raise unknown("gpu", gpu, scenario.gpus, field)
     if stage.process is not None and scenario.processes and stage.process not in scenario.processes:
         raise unknown("process", stage.process, scenario.processes, "process")
     program = _program(scenario, stage)
-    known = {"cpu"} | ({"gpu"} if stage.gpu else set())
+    known = {"cpu"} | ({"gpu"} if stage.gpu or stage.gpus else set())
     known |= {"interpreter"} if stage.process else set()
     known |= set(scenario.gpus) | set(scenario.links)
     for resource in sorted(program.resources() - known):
@@ -124,7 +141,7 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
         name=name,
         policy=stage.policy,
         program=program,
-        gpu=stage.gpu,
+        gpu=stage.gpus[0] if stage.gpus else stage.gpu,
         process=stage.process,
         scale=stage.scale,
         servers=stage.servers,
@@ -132,6 +149,9 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
         memory=stage.memory,
         next=graph.next[name],
         wait_for=graph.wait_for[name],
+        replicas=stage.replicas,
+        routing=stage.routing if stage.replicas > 1 else None,
+        gpus=stage.gpus or (),
     )
 
 
@@ -154,10 +174,10 @@ def _check_sizes(scenario: Scenario, model: Model) -> None:
     largest = scenario.workload.sizes.largest()
     capacities = {gpu.name: gpu.capacity for gpu in model.gpus}
     for name, capacity in capacities.items():
-        here = [spec for spec in model.stages if spec.gpu == name and spec.memory is not None]
+        here = [spec for spec in model.stages if spec.servers_on(name) and spec.memory is not None]
         if capacity is None:
             continue
-        weights = sum(int(spec.memory.weights) * spec.servers for spec in here if spec.memory)
+        weights = model.weights_on(name)
         if weights > capacity:
             raise InputError(
                 f"weights need {format_bytes(weights)}, {name} has {format_bytes(capacity)} after its margin: "

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from simsched.core import Admission, InputError, Policy, Provenance, parse_bytes, unknown
+from simsched.core import Admission, InputError, Policy, Provenance, Routing, parse_bytes, unknown
 from simsched.engine.resources import Sharing
 from simsched.hardware import Curve, StageMemory
 from simsched.policies.admission import Everybody
+from simsched.policies.routing import ByLength, RoundRobin
 from simsched.workload import Workload
 
 _RESERVED = ("gpu", "interpreter", "cpu")
@@ -100,7 +101,10 @@ class Stage:
         cost: milliseconds of a batch; instead of `program`.
         program: operations of a batch on resources; instead of `cost`.
         scale: the stage's own unit for one unit of size (4 frames a word).
-        servers: batches at once.
+        servers: batches at once; of each replica.
+        replicas: copies of the stage, each with a queue, servers and weights of its own, in a copy of its process.
+        routing: which replica a request goes to.
+        gpus: GPU of each replica, instead of `gpu` for all.
         queue: its waiting places.
         memory: what it holds on its GPU.
         process: name of its process; stages of one name share an interpreter and an event loop.
@@ -114,6 +118,9 @@ class Stage:
     program: tuple[Any, ...] | None = None
     scale: float = 1.0
     servers: int = 1
+    replicas: int = 1
+    routing: Routing = field(default_factory=RoundRobin)
+    gpus: tuple[str, ...] | None = None
     queue: Queue = field(default_factory=Queue)
     memory: StageMemory | None = None
     process: str | None = None
@@ -128,7 +135,18 @@ class Stage:
             raise InputError(f"got {self.scale}, must be a finite number above 0", "scale")
         if self.servers < 1:
             raise InputError(f"got {self.servers}, must be at least 1", "servers")
-        if self.memory is not None and self.gpu is None:
+        if self.replicas < 1:
+            raise InputError(f"got {self.replicas}, must be at least 1", "replicas")
+        if self.gpus is not None and self.gpu is not None:
+            raise InputError("stands beside gpu: say one of them", "gpus")
+        if self.gpus is not None and len(self.gpus) != self.replicas:
+            raise InputError(f"got {len(self.gpus)} GPUs for {self.replicas} replicas, must be one each", "gpus")
+        if isinstance(self.routing, ByLength):
+            try:
+                self.routing.check_replicas(self.replicas)
+            except InputError as error:
+                raise error.within("routing") from error
+        if self.memory is not None and self.gpu is None and self.gpus is None:
             raise InputError("needs a gpu that holds it", "memory")
 
 

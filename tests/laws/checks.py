@@ -87,7 +87,7 @@ def one_batch_a_server(drawn: Drawn, run: Run) -> None:
     """A server starts a batch only after it has released the one before."""
     for name, stage in drawn.scenario.stages.items():
         rows = run.batches_of(name)
-        assert set(rows["server"]) <= set(range(stage.servers))
+        assert set(rows["server"]) <= set(range(stage.servers * stage.replicas))
         for _, mine in rows.groupby("server"):
             spans = sorted(zip(mine["start_ns"], mine["release_ns"].replace(NEVER, FOR_EVER), strict=True))
             for (_, release), (start, _) in pairwise(spans):
@@ -123,7 +123,7 @@ def work_conserving(drawn: Drawn, run: Run) -> None:
     """drain, shortest_first and longest_first never leave a server free beside waiting work (unless for memory)."""
     for name, stage in drawn.scenario.stages.items():
         greedy = isinstance(stage.policy, tuple(POLICIES[kind] for kind in WORK_CONSERVING))
-        if greedy and stage.memory is None:
+        if greedy and stage.memory is None and stage.replicas == 1:
             assert list(_idle_beside_waiting(drawn, run, name)) == []
 
 
@@ -149,14 +149,15 @@ def places_kept(drawn: Drawn, run: Run) -> None:
     for name, stage in drawn.scenario.stages.items():
         if stage.queue.limit is not None:
             for now, (waiting, busy) in _settled(drawn, run, name).items():
-                assert waiting <= stage.queue.limit + stage.servers - busy, f"{name} at {now} ns"
+                places = stage.queue.limit + stage.servers
+                assert waiting <= stage.replicas * places - busy, f"{name} at {now} ns"
 
 
 def refused_for_want_of_a_place(drawn: Drawn, run: Run) -> None:
     """Who is refused for a place would find none once the instant has settled, whatever ended in it."""
     entry = run.stages[0]
     stage = drawn.scenario.stages[entry]
-    if stage.queue.limit is None or (stage.memory and drawn.scenario.gpus[stage.gpu].memory):
+    if stage.queue.limit is None or stage.replicas > 1 or (stage.memory and drawn.scenario.gpus[stage.gpu].memory):
         return
     settled = _settled(drawn, run, entry)
     refused = (run.incidents["kind"] == "refused") & (run.incidents["stage"] == entry)
@@ -169,7 +170,7 @@ def blocked_in_order(drawn: Drawn, run: Run) -> None:
     """Who ended earlier at the stage before enters no later: nobody passes those who are blocked."""
     for name in run.stages:
         before = stages_before(drawn, name)
-        if len(before) == 1:
+        if len(before) == 1 and drawn.scenario.stages[name].replicas == 1:
             ends = run.visits_of(before[0]).set_index("request")["end_ns"]
             seen = sorted((int(ends[row.request]), row.enter_ns) for row in run.visits_of(name).itertuples())
             latest = -1

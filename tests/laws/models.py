@@ -18,6 +18,7 @@ from simsched.engine import simulate
 from simsched.hardware import Activation, Linear, Random, StageMemory
 from simsched.policies import POLICIES, CountCost, RequestCost, SglangSimple, SizeCost
 from simsched.policies.admission import DeadlineAware, Everybody, InFlight, TokenBucket
+from simsched.policies.routing import ROUTINGS
 from simsched.run import Run
 from simsched.scenario import Gpu, Link, Process, Queue, Scenario, Stage, WorkloadSpec, build, to_values, to_yaml
 from simsched.workload import (
@@ -185,10 +186,26 @@ class Options:
     memory: bool = True
     loops: bool = True
     programs: bool = True
+    routings: tuple[str, ...] = ()
     costs: st.SearchStrategy[Any] = linear | random_cost
 
 
 ANY = Options()
+
+
+@st.composite
+def replicated(draw, names: tuple[str, ...]) -> dict[str, Any]:
+    """Replicas and their routing; all alike, as processes that are bound need it."""
+    if not names:
+        return {}
+    edges = {"edges": (2,)}
+    return {"replicas": 2, "routing": draw(st.sampled_from([_routing(name, edges) for name in names]))}
+
+
+def _routing(name: str, values: dict[str, Any]) -> Any:
+    """A routing for two replicas."""
+    cls: Any = ROUTINGS[name]
+    return cls(**{field.name: values[field.name] for field in fields(cls)})
 
 
 @st.composite
@@ -203,6 +220,7 @@ def stages(draw, name: str, after: tuple[str, ...], options: Options, gpu: str) 
         program=program,
         cost=draw(options.costs) if program is None else None,
         servers=draw(st.integers(1, 2)),
+        **draw(replicated(options.routings)),
         queue=Queue(limit=draw(st.none() | st.integers(0, 2))) if options.bounded else Queue(),
         memory=draw(st.none() | memories) if options.memory else None,
         next=after,

@@ -43,11 +43,12 @@ class GatedStage(Intake):
         kernel: the clock.
         log: where its facts go.
         sizes: true size of each request, workload's unit; unknown to the policy.
-        resources: for each server, by the names that the program uses.
+        resources: for each server of all replicas, by the names that the program uses.
         draws_ns: service time of each request for a random cost; None for a curve.
         attained_ns: service of each request so far, shared by all stages of a graph with joins; None in a chain,
             where the requests carry it.
         holding: what it holds of its GPU's memory, None where nobody counts.
+        first_server: number of its first server among those of all replicas.
     """
 
     def __init__(
@@ -61,8 +62,11 @@ class GatedStage(Intake):
         draws_ns: Sequence[int] | None,
         attained_ns: list[int] | None,
         holding: Holding | None,
+        first_server: int = 0,
     ) -> None:
-        super().__init__(spec, kernel=kernel, log=log, attained_ns=attained_ns, holding=holding)
+        super().__init__(
+            spec, kernel=kernel, log=log, attained_ns=attained_ns, holding=holding, first_server=first_server
+        )
         self.memory: Hashable = None
         self.free_since_ns = 0
         self.outlet: Outlet

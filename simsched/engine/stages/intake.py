@@ -20,6 +20,29 @@ ID = itemgetter(0)
 Accepted = Callable[[Any], None]
 
 
+class Join:
+    """Waits until a request has come from every stage that it waits for.
+
+    Args:
+        sources: number of those stages.
+    """
+
+    def __init__(self, sources: int) -> None:
+        self._sources = sources
+        self._came: dict[int, int] = {}
+
+    def complete(self, requests: Sequence[Request]) -> list[Request]:
+        """Those that have now come from everywhere."""
+        whole = []
+        for request in requests:
+            count = self._came.pop(request.id, 0) + 1
+            if count == self._sources:
+                whole.append(request)
+            else:
+                self._came[request.id] = count
+        return whole
+
+
 class Intake:
     """The queue of a stage and the ways into it.
 
@@ -30,6 +53,7 @@ class Intake:
         attained_ns: service of each request so far, shared by all stages of a graph with joins; None in a chain,
             where the requests carry it.
         holding: what it holds of its GPU's memory, None where nobody counts.
+        first_server: number of its first server among those of all replicas.
 
     Attributes:
         queue: what waits, in order of entering.
@@ -44,6 +68,7 @@ class Intake:
         log: StageLog,
         attained_ns: list[int] | None,
         holding: Holding | None,
+        first_server: int,
     ) -> None:
         self.spec = spec
         self.name = spec.name
@@ -53,9 +78,8 @@ class Intake:
         self._log = log
         self._attained_ns = attained_ns
         self._holding = holding
-        self._free = list(range(spec.servers))[::-1]
-        self._joins = len(spec.wait_for) > 1
-        self._came: dict[int, int] = {}
+        self._free = list(range(first_server, first_server + spec.servers))[::-1]
+        self._join = Join(len(spec.wait_for)) if len(spec.wait_for) > 1 else None
         self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
         self._door: deque[tuple[Request, Callable[[Request], None]]] = deque()
 
@@ -103,15 +127,15 @@ class Intake:
             requests: as they stood in the stage before.
             served_ns: service that they just attained there.
         """
-        if self._joins:
-            requests = self._complete(requests)
+        if self._join is not None:
+            requests = self._join.complete(requests)
             if not requests:
                 return
         self._enter(self._entered(requests, served_ns))
 
     def offer(self, request: Request, served_ns: int, accepted: Accepted, argument: Any) -> None:
         """The same for a bounded stage: `accepted(argument)` is called when the request has a place."""
-        complete = self._complete([request]) if self._joins else [request]
+        complete = [request] if self._join is None else self._join.complete([request])
         if not complete:
             accepted(argument)
         elif not self._blocked and self.has_room(request):
@@ -126,17 +150,6 @@ class Intake:
         if limit is not None and len(self.queue) >= limit + len(self._free):
             return False
         return self._holding is None or self._holding.has_room([request.id])
-
-    def _complete(self, requests: Sequence[Request]) -> list[Request]:
-        """Those that have now come from every stage that they wait for."""
-        whole = []
-        for request in requests:
-            count = self._came.pop(request.id, 0) + 1
-            if count == len(self.spec.wait_for):
-                whole.append(request)
-            else:
-                self._came[request.id] = count
-        return whole
 
     def _entered(self, requests: Sequence[Request], served_ns: int) -> list[Request]:
         """The same requests as this stage's queue sees them."""

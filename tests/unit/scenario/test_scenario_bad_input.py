@@ -5,7 +5,9 @@ from scenario_cases import GONE, STAGE, graph, refusal, two
 
 NAN, INF = float("nan"), float("inf")
 UNITS = "B, kB, MB, GB, TB, KB, KiB, MiB, GiB, TiB"
-STAGE_FIELDS = "cost, gpu, memory, next, policy, process, program, queue, scale, servers, wait_for"
+STAGE_FIELDS = (
+    "cost, gpu, gpus, memory, next, policy, process, program, queue, replicas, routing, scale, servers, wait_for"
+)
 
 
 def case(path, value, line):
@@ -51,6 +53,30 @@ def case(path, value, line):
             "workload.deadline_ms", "soon", "workload.deadline_ms: got 'soon', must be a number or a mapping of names"
         ),
         case("workload.deadline_ms", {"long": 5}, "workload.deadline_ms.long: class 'long' is unknown (known: )"),
+        # replicas
+        case("stages.enc.replicas", 0, "stages.enc.replicas: got 0, must be at least 1"),
+        case("stages.enc.gpus", ["gpu0"], "stages.enc.gpus: stands beside gpu: say one of them"),
+        case(
+            "stages.enc.routing",
+            {"kind": "by_length", "edges": [3]},
+            "stages.enc.routing.edges: got 1 edges, 1 replicas need 0",
+        ),
+        case(
+            "stages.enc.routing",
+            {"kind": "by_length", "edges": [3, 3]},
+            "stages.enc.routing.edges: got [3, 3], must rise",
+        ),
+        case(
+            "stages.enc.routing",
+            {"kind": "round_robbin"},
+            "stages.enc.routing.kind: routing 'round_robbin' is unknown; did you mean 'round_robin'? "
+            "(simsched list routing)",
+        ),
+        case(
+            "admission",
+            {"kind": "in_fligt"},
+            "admission.kind: admission 'in_fligt' is unknown; did you mean 'in_flight'? (simsched list admission)",
+        ),
         # stages
         case("stages.enc.cost", GONE, "stages.enc.cost: got neither, must have either cost or program"),
         case(
