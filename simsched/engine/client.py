@@ -10,6 +10,7 @@ from simsched.core import Admission, Batch, Request, StageLoad, ns_from_ms
 from simsched.engine.gate import Gate
 from simsched.engine.kernel import Kernel
 from simsched.engine.outlet import Desk
+from simsched.engine.patience import Patience
 from simsched.engine.stages.intake import new_request
 from simsched.hardware import Curve
 from simsched.run import Recorder
@@ -55,7 +56,15 @@ class Client:
         self._one_way_ns = one_way_ns
         self._answers = answers
         self._progress = progress
-        self._all = len(load.sizes)
+        self._all = load.count
+        self._rows = len(load.sizes)
+        self._backoff_ns = load.backoff_ns
+        self.patience: Patience | None = None
+        if load.patience_ns is not None:
+            self.patience = Patience(
+                load.patience_ns.data, kernel=kernel, recorder=recorder, one_way_ns=one_way_ns, gone=self._again
+            )
+            self.patience.in_service.append(self._abort)
         self._sizes = load.sizes.data
         self._declared = load.declared.data
         self._classes = load.classes.data
@@ -82,7 +91,7 @@ class Client:
     def count_admitted(self) -> "array[int]":
         """For each request how many were admitted before it; filled in as they come."""
         if self._admitted is None:
-            self._admitted = array("q", [0]) * self._all
+            self._admitted = array("q", [0]) * self._rows
         return self._admitted
 
     def guard(self, admission: Admission, stages: Sequence[StageLoad]) -> Gate:
@@ -122,7 +131,12 @@ class Client:
         self._sent = last
         now = self._kernel.now
         self._recorder.arrival[first:last] = now
-        requests = self._made(first, last, now)
+        self._launch(self._made(first, last, now))
+
+    def _launch(self, requests: list[Request]) -> None:
+        """On their way to the service."""
+        if self.patience is not None:
+            self.patience.start(requests)
         if self._one_way_ns:
             self._kernel.after(self._one_way_ns, self._reach, requests)
         else:
@@ -154,12 +168,25 @@ class Client:
             desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._admit, [request])
 
     def _admit(self, requests: list[Request]) -> None:
+        requests = self._wanted(requests)
         if self._gate is None:
             self._let_in(requests)
         else:
             self._gate.arrive(requests)
 
+    def _wanted(self, requests: list[Request]) -> list[Request]:
+        """Those whose client still waits; the others are dropped before the first stage."""
+        if self.patience is None or not self.patience.aborted.ids:
+            return requests
+        for request in requests:
+            if request.id in self.patience.aborted.ids:
+                self._abort(request.id)
+        return self.patience.aborted.drop(requests, "", "before it entered")
+
     def _let_in(self, requests: list[Request]) -> None:
+        requests = self._wanted(requests)
+        if not requests:
+            return
         if self._admitted is not None:
             for request in requests:
                 self._admitted[request.id] = self._admissions
@@ -174,8 +201,35 @@ class Client:
 
     def _turn_away(self, request: Request, reason: str, stage: str = "") -> None:
         self._recorder.incident(self._kernel.now, "refused", request.id, stage, reason)
-        self._recorder.lost(request.id, REFUSED)
-        self._kernel.after(self._one_way_ns, self._settle, [request.id])
+        if self.patience is not None:
+            self.patience.leave([request.id])
+        self._kernel.after(self._one_way_ns, self._refused, request.id)
+
+    def _refused(self, number: int) -> None:
+        """The client hears of a refusal."""
+        if self.patience is None or self.patience.awaited([number]):
+            self._recorder.lost(number, REFUSED)
+            self._again(number)
+
+    def _abort(self, number: int) -> None:
+        """A client gave up on a request that is in the service."""
+        if self._gate is not None:
+            self._gate.leave([number])
+
+    def _again(self, number: int) -> None:
+        """The client of this refused or given up request sends it again, or lets it be."""
+        following = number + self._all
+        if following < self._rows:
+            self._kernel.after(self._backoff_ns, self._resend, following)
+        else:
+            self._settle([number % self._all])
+
+    def _resend(self, number: int) -> None:
+        now = self._kernel.now
+        first, attempt = number % self._all, number // self._all
+        self._recorder.arrival[number] = now
+        self._recorder.incident(now, "retried", number, "", f"attempt {attempt + 1} of request {first}")
+        self._launch(self._made(number, number + 1, now))
 
     # answers ----------------------------------------------------------------------------------------------------
 
@@ -198,6 +252,8 @@ class Client:
         return got == self._answers
 
     def _leave(self, ids: list[int]) -> None:
+        if self.patience is not None:
+            ids = self.patience.leave(ids)
         if self._gate is not None:
             self._gate.leave(ids)
         if self._one_way_ns:
@@ -206,8 +262,10 @@ class Client:
             self._answered(ids)
 
     def _answered(self, ids: list[int]) -> None:
+        if self.patience is not None:
+            ids = self.patience.awaited(ids)
         self._recorder.done_all(ids, self._kernel.now)
-        self._settle(ids)
+        self._settle(ids if self._rows == self._all else [number % self._all for number in ids])
 
     def _settle(self, ids: list[int]) -> None:
         """These have their answer or refusal; in a closed loop their users go on."""

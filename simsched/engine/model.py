@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from simsched.core import Admission, Policy, Routing
 from simsched.engine.resources import Sharing
 from simsched.hardware import EventLoopCosts, Program, StageMemory
 from simsched.workload import Workload
+
+Cancelled = Literal["taken", "at_once"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,7 @@ class StageSpec:
         replicas: copies with a queue, servers and weights each.
         routing: which of them a request goes to; None where there is one.
         gpus: GPU of each replica; empty: all on `gpu`.
+        cancelled: when a waiting request whose client gave up leaves the queue.
     """
 
     name: str
@@ -91,6 +94,7 @@ class StageSpec:
     replicas: int = 1
     routing: Routing | None = None
     gpus: tuple[str, ...] = ()
+    cancelled: Cancelled = "taken"
 
     @property
     def servers_in_all(self) -> int:

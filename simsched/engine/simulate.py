@@ -46,7 +46,8 @@ class _Simulation:
         self.load = model.workload.draw(seed, replication)
         self.sizes = self.load.sizes.data
         names = [spec.name for spec in model.stages]
-        self.recorder = Recorder(names, self.load.sizes, self.load.classes, self.load.class_names)
+        again = self.load.count < len(self.sizes)
+        self.recorder = Recorder(names, self.load.sizes, self.load.classes, self.load.class_names, by_arrival=again)
         self.machines = Machines(model, self.kernel)
         self.ledgers = {
             gpu.name: Ledger(gpu.name, gpu.capacity, self.kernel, self.recorder, partial(self._released, gpu.name))
@@ -91,6 +92,7 @@ class _Simulation:
                 attained_ns=self.attained_ns,
                 holding=self._holding(part),
                 first_server=number * spec.servers,
+                aborted=None if self.client.patience is None else self.client.patience.aborted,
             )
             for number, part in enumerate(parts)
         ]
@@ -155,6 +157,8 @@ class _Simulation:
                 self.kernel.deciders.append(stage)
         entry = next(spec for spec in self.model.stages if not spec.wait_for)
         first = self.dispatchers.get(entry.name, self.stages[entry.name][0])
+        if self.client.patience is not None:
+            self.client.patience.in_service += [s.abort for replicas in self.stages.values() for s in replicas]
         self.client.connect(first, self.machines.task(entry.process, "admission"))
         if self.model.admission is not None:
             seen = [LoadView(stage, self.kernel) for replicas in self.stages.values() for stage in replicas]

@@ -152,6 +152,7 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
         replicas=stage.replicas,
         routing=stage.routing if stage.replicas > 1 else None,
         gpus=stage.gpus or (),
+        cancelled=stage.cancelled,
     )
 
 

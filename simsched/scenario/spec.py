@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from simsched.core import Admission, InputError, Policy, Provenance, Routing, parse_bytes, unknown
+from simsched.engine.model import Cancelled
 from simsched.engine.resources import Sharing
 from simsched.hardware import Curve, StageMemory
 from simsched.policies.admission import Everybody
@@ -106,6 +107,8 @@ class Stage:
         routing: which replica a request goes to.
         gpus: GPU of each replica, instead of `gpu` for all.
         queue: its waiting places.
+        cancelled: when a waiting request whose client gave up leaves: "taken" (SGLang Omni's rule: if it is the first
+            when a batch is collected; another member is computed, and its result dropped) or "at_once".
         memory: what it holds on its GPU.
         process: name of its process; stages of one name share an interpreter and an event loop.
         next: stages after it; default: by `pipeline`.
@@ -122,6 +125,7 @@ class Stage:
     routing: Routing = field(default_factory=RoundRobin)
     gpus: tuple[str, ...] | None = None
     queue: Queue = field(default_factory=Queue)
+    cancelled: Cancelled = "taken"
     memory: StageMemory | None = None
     process: str | None = None
     next: tuple[str, ...] | None = None

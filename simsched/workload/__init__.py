@@ -13,7 +13,7 @@ from simsched.workload.arrivals import (
     Think,
     TraceArrivals,
 )
-from simsched.workload.clients import Tenants
+from simsched.workload.clients import Retry, Tenants
 from simsched.workload.declared import DECLARED, ClassOnly, Constant, Declared, Exact, LognormalError
 from simsched.workload.load import Load, Workload
 from simsched.workload.sizes import SIZES, Drawn, Fixed, Long80, Mixture, Short80, Sizes, Uniform
@@ -46,6 +46,7 @@ __all__ = [
     "Long80",
     "Mixture",
     "Poisson",
+    "Retry",
     "Short80",
     "Sizes",
     "Tenants",

@@ -1,6 +1,7 @@
-"""Who sends a request and how much they mind: tenants, and deadlines."""
+"""Who sends a request and how much they mind: tenants, deadlines, retries."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,28 @@ DeadlineMs = float | Mapping[str, float]
 """One for all, or by class."""
 
 _MOST_TENANTS = 127  # a tenant is an int8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retry:
+    """What a client does after a refusal or a timeout: it sends again.
+
+    Each attempt is a request of its own with its own number (attempt k of request i of n is i + k·n), its own service
+    and patience, and the size, class and tenant of the first.
+
+    Attributes:
+        attempts: the most that are sent for one, at least 2.
+        backoff_ms: from the refusal or timeout to the next attempt.
+    """
+
+    attempts: int
+    backoff_ms: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.attempts >= 2:
+            raise InputError(f"got {self.attempts}, must be at least 2: the first counts", "attempts")
+        if not 0 <= self.backoff_ms < float("inf"):
+            raise InputError(f"got {self.backoff_ms}, must be a finite number, at least 0", "backoff_ms")
 
 
 class Tenants(NamedTuple):

@@ -1,15 +1,17 @@
 """A load: all that is random about its requests, drawn before the run from named streams."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from simsched.core import InputError, stream
-from simsched.workload.arrivals import Arrivals, Closed
+from simsched.core import InputError, ns_from_ms, stream
+from simsched.workload.arrivals import Arrivals, Closed, FixedThink, Think
 from simsched.workload.clients import (
     DeadlineMs,
+    Retry,
     Tenants,
     check_deadline,
     check_tenants,
@@ -38,6 +40,9 @@ class Workload:
         client_ms: network and client time of a request, half on each way.
         tenants: whose requests they are, by weight; none: nobody tells them apart.
         deadline_ms: how long after it was sent a request is wanted, for all or by class; policies see it.
+        timeout_ms: a client gives up so long after it sent; none: it waits for ever.
+        patience: the same as a random time; instead of `timeout_ms`.
+        retry: what a client does after a refusal or a timeout; none: nothing.
     """
 
     arrivals: Arrivals
@@ -47,6 +52,9 @@ class Workload:
     client_ms: float = 0.0
     tenants: Mapping[str, float] = field(default_factory=dict)
     deadline_ms: DeadlineMs | None = None
+    timeout_ms: float | None = None
+    patience: Think | None = None
+    retry: Retry | None = None
 
     def __post_init__(self) -> None:
         asked = 1 if self.requests is None else self.requests
@@ -56,6 +64,10 @@ class Workload:
             raise InputError(f"got {self.client_ms}, must be a finite number, at least 0", "client_ms")
         check_tenants(self.tenants)
         check_deadline(self.deadline_ms)
+        if self.timeout_ms is not None and not 0 < self.timeout_ms < float("inf"):
+            raise InputError(f"got {self.timeout_ms}, must be a finite number above 0", "timeout_ms")
+        if self.timeout_ms is not None and self.patience is not None:
+            raise InputError("stands beside timeout_ms: say one of them", "patience")
 
     def count(self) -> int:
         """Number of requests."""
@@ -76,7 +88,8 @@ class Workload:
         drawn = self.sizes.draw(n, named("sizes"))
         closed = isinstance(self.arrivals, Closed)
         think = self.arrivals.think if isinstance(self.arrivals, Closed) else None
-        return Load(
+        waits = self.patience if self.timeout_ms is None else FixedThink(ms=self.timeout_ms)
+        load = Load(
             sizes=drawn.sizes,
             declared=self.declared.of(drawn, named("declared")),
             classes=drawn.classes,
@@ -86,12 +99,20 @@ class Workload:
             think_ns=think.draw_ns(n, named("think")) if think else None,
             tenants=draw_tenants(self.tenants, n, named("tenants")),
             deadline_ns=deadlines_ns(self.deadline_ms, drawn.classes, drawn.names),
+            patience_ns=None if waits is None else waits.draw_ns(n * self.attempts, named("patience")),
+            count=n,
         )
+        return load if self.retry is None else load.again(self.retry)
+
+    @property
+    def attempts(self) -> int:
+        """The most requests that are sent for one."""
+        return 1 if self.retry is None else self.retry.attempts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Load:
-    """n requests, drawn.
+    """n requests, drawn; with retries n for each attempt, all first ones first.
 
     Attributes:
         sizes: float64[n], true size.
@@ -103,6 +124,9 @@ class Load:
         think_ns: int64[n], think time after the answer to request i; None for none.
         tenants: whose each is; None where nobody tells them apart.
         deadline_ns: int64[n], how long after it was sent each is wanted, −1 for never; None where nobody says.
+        patience_ns: int64[n], after which its client gives up; None where nobody does.
+        count: first attempts; the size of `due_ns` and `think_ns`.
+        backoff_ns: from a refusal or timeout to the next attempt.
     """
 
     sizes: FloatArray
@@ -114,3 +138,22 @@ class Load:
     think_ns: IntArray | None
     tenants: Tenants | None = None
     deadline_ns: IntArray | None = None
+    patience_ns: IntArray | None = None
+    count: int
+    backoff_ns: int = 0
+
+    def again(self, retry: Retry) -> "Load":
+        """The same requests for each attempt."""
+
+        def tiled(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return np.tile(column, retry.attempts)
+
+        return replace(
+            self,
+            sizes=tiled(self.sizes),
+            declared=tiled(self.declared),
+            classes=tiled(self.classes),
+            tenants=None if self.tenants is None else Tenants(tiled(self.tenants.of), self.tenants.names),
+            deadline_ns=None if self.deadline_ns is None else tiled(self.deadline_ns),
+            backoff_ns=ns_from_ms(retry.backoff_ms),
+        )

@@ -14,6 +14,7 @@ from simsched.engine.holding import Holding
 from simsched.engine.kernel import Kernel
 from simsched.engine.model import StageSpec
 from simsched.engine.outlet import Outlet
+from simsched.engine.patience import Aborted
 from simsched.engine.resources import Resource
 from simsched.engine.stages.intake import ID, Intake, new_request
 from simsched.engine.view import View
@@ -49,6 +50,7 @@ class GatedStage(Intake):
             where the requests carry it.
         holding: what it holds of its GPU's memory, None where nobody counts.
         first_server: number of its first server among those of all replicas.
+        aborted: requests whose client gave up; None where nobody does.
     """
 
     def __init__(
@@ -63,10 +65,18 @@ class GatedStage(Intake):
         attained_ns: list[int] | None,
         holding: Holding | None,
         first_server: int = 0,
+        aborted: Aborted | None = None,
     ) -> None:
         super().__init__(
-            spec, kernel=kernel, log=log, attained_ns=attained_ns, holding=holding, first_server=first_server
+            spec,
+            kernel=kernel,
+            log=log,
+            attained_ns=attained_ns,
+            holding=holding,
+            first_server=first_server,
+            aborted=aborted,
         )
+        self._taken: int | None = None
         self.memory: Hashable = None
         self.free_since_ns = 0
         self.outlet: Outlet
@@ -99,6 +109,8 @@ class GatedStage(Intake):
         if self._blocked or self._door:
             self._let_in()
         while self._free and self.queue:
+            if self._aborted is not None and not self._take_first():
+                continue
             try:
                 decision = self.spec.policy.decide(self._kernel.now, self.queue, self.view)
             except PolicyError:
@@ -119,6 +131,20 @@ class GatedStage(Intake):
                 raise PolicyError(f"the policy of stage {self.name!r} answered {answer}, not a Dispatch or a Hold")
         if self._blocked or self._door:
             self._let_in()
+
+    def _take_first(self) -> bool:
+        """The first of a batch is looked at once, when it is taken: False if it was dropped then.
+
+        SGLang Omni's rule: who gives up later, or waits behind it, takes a slot and is computed.
+        """
+        first = self.queue[0]
+        if first.id == self._taken:
+            return True
+        if self._is_aborted(first):
+            self._leave_queue(first.id)
+            return False
+        self._taken = first.id
+        return True
 
     def _wake_at(self, until_ns: int) -> None:
         now = self._kernel.now
@@ -148,7 +174,7 @@ class GatedStage(Intake):
         now = self._kernel.now
         ids = list(map(ID, requests))
         server = self._free.pop()
-        self._wake_ns = None
+        self._wake_ns = self._taken = None
         batch = Running(requests, self._log.begin(ids, server, now), server, now, activation)
         if self._watched is not None:
             self._watched[server] = batch
@@ -187,7 +213,10 @@ class GatedStage(Intake):
         if self._attained_ns is not None:
             for request in batch.requests:
                 self._attained_ns[request.id] += served_ns
-        if self.outlet.send(batch.requests, served_ns, self._unblocked, batch):
+        requests = batch.requests
+        if self._aborted is not None and self._aborted.ids:
+            requests = self._aborted.drop(requests, self.name, "its result")
+        if not requests or self.outlet.send(requests, served_ns, self._unblocked, batch):
             self._freed(batch)
         elif batch.server not in self._free:
             self._log.block(batch.number)

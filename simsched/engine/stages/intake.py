@@ -12,6 +12,7 @@ from simsched.core import Request
 from simsched.engine.holding import Holding
 from simsched.engine.kernel import Kernel
 from simsched.engine.model import StageSpec
+from simsched.engine.patience import Aborted
 from simsched.engine.queue import WaitingQueue
 from simsched.run import StageLog
 
@@ -54,6 +55,7 @@ class Intake:
             where the requests carry it.
         holding: what it holds of its GPU's memory, None where nobody counts.
         first_server: number of its first server among those of all replicas.
+        aborted: requests whose client gave up; None where nobody does.
 
     Attributes:
         queue: what waits, in order of entering.
@@ -69,6 +71,7 @@ class Intake:
         attained_ns: list[int] | None,
         holding: Holding | None,
         first_server: int,
+        aborted: Aborted | None,
     ) -> None:
         self.spec = spec
         self.name = spec.name
@@ -78,6 +81,7 @@ class Intake:
         self._log = log
         self._attained_ns = attained_ns
         self._holding = holding
+        self._aborted = aborted
         self._free = list(range(first_server, first_server + spec.servers))[::-1]
         self._join = Join(len(spec.wait_for)) if len(spec.wait_for) > 1 else None
         self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
@@ -144,6 +148,25 @@ class Intake:
         else:
             self._blocked.append((complete[0], served_ns, accepted, argument))
 
+    def abort(self, number: int) -> None:
+        """The client of this request gave up, wherever it is now."""
+        if self.spec.cancelled == "at_once":
+            self._leave_queue(number)
+        if self.queue or self._blocked:
+            self._kernel.touch(self)
+
+    def _leave_queue(self, number: int) -> None:
+        """If it waits here it leaves, and what it holds is free."""
+        request = self.queue.leave(number)
+        if request is not None and self._aborted is not None:
+            self._aborted.drop([request], self.name, "while it waited")
+            if self._holding is not None:
+                self._holding.finish([number], 0)
+            self._kernel.touch(self)
+
+    def _is_aborted(self, request: Request) -> bool:
+        return self._aborted is not None and request.id in self._aborted.ids
+
     def has_room(self, request: Request) -> bool:
         """Whether this request could enter now: a waiting place or a free server, and memory."""
         limit = self.spec.queue_limit
@@ -159,6 +182,10 @@ class Intake:
         return [new(Request, (r[0], r[1], now, r[3], r[4], r[5], r[6], r[7] + served_ns)) for r in requests]
 
     def _enter(self, entered: list[Request]) -> None:
+        if self._aborted is not None and self._aborted.ids:
+            entered = self._aborted.drop(entered, self.name, "before it entered")
+            if not entered:
+                return
         ids = list(map(ID, entered))
         kernel = self._kernel
         self._log.entered.add(ids, kernel.now)
@@ -169,7 +196,7 @@ class Intake:
 
     def _let_in(self) -> None:
         """Those who wait for a place, while there is one: first whose server is blocked, then clients at the door."""
-        while self._blocked and self.has_room(self._blocked[0][0]):
+        while self._blocked and (self._is_aborted(self._blocked[0][0]) or self.has_room(self._blocked[0][0])):
             request, served_ns, accepted, argument = self._blocked.popleft()
             self._enter(self._entered([request], served_ns))
             accepted(argument)

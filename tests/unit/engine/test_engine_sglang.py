@@ -1,32 +1,37 @@
 """SGLang Omni's SimpleScheduler against its rules written as a loop, and against the short names of its cases."""
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from engine_cases import batches, run, stage
+import numpy as np
+from engine_cases import MS, batches, run, stage
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simsched.core import Request
 from simsched.hardware import Linear
 from simsched.policies import CountCost, Drain, MaxWait, SglangSimple, SizeCost
+from simsched.workload import Think
 
 COST = Linear(by="total", a_ms=3, b_ms=1)
 
 
 @dataclass
 class Loop:
-    """Rules 1 and 3 to 7 of the fact sheet as the scheduler thread lives them: take, look, wait, compute. In ms."""
+    """Rules 1 to 7 of the fact sheet as the scheduler thread lives them: take, look, wait, compute. In ms."""
 
     policy: SglangSimple
     inbox: deque  # of (time, id, size), by time
     now: float = 0.0
+    aborts: dict = field(default_factory=dict)  # id → when
 
     def live(self):
         """[(ids, start, end), …] until the inbox stays empty."""
         pending, done = deque(), []
         while pending or self.inbox:
             first = pending.popleft() if pending else self._block()
+            if self.aborts.get(first[1], INF) <= self.now:
+                continue
             batch = [first] if self.policy.max_batch_size <= 1 else self._collect(first, pending)
             took = COST.a_ms + sum(size for *_, size in batch)
             done.append(([number for _, number, _ in batch], self.now, self.now + took))
@@ -64,6 +69,9 @@ class Loop:
         return batch
 
 
+INF = float("inf")
+
+
 def request(message):
     """A message as the cost function sees it."""
     return Request(message[1], 0, 0, message[2])
@@ -91,6 +99,27 @@ def test_the_loop_and_the_policy_form_the_same_batches_at_the_same_times(policy,
     inbox = deque((at, number, size) for number, (at, size) in enumerate(due))
     result = run(stage(cost=COST, policy=policy), at=[at for at, _ in due], sizes=[float(size) for _, size in due])
     assert batches(result) == Loop(policy, inbox).live()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Each(Think):
+    """These patiences."""
+
+    ms: tuple[float, ...]
+
+    def draw_ns(self, n, generator):
+        return np.array(self.ms[:n]) * MS
+
+
+@given(policy=schedulers, due=arrivals, patience_ms=st.permutations([3, 5, 9, 14, 22, 31, *[99] * 19]))
+def test_they_drop_the_same_requests(policy, due, patience_ms):
+    """Rule 2: the first, if it gave up before it was taken; the others are computed."""
+    inbox = deque((at, number, size) for number, (at, size) in enumerate(due))
+    aborts = {number: at + patience_ms[number] for at, number, _ in inbox}
+    at, drawn = zip(*due, strict=True)
+    waits = Each(ms=tuple(patience_ms))
+    result = run(stage(cost=COST, policy=policy), at=at, sizes=[float(size) for size in drawn], patience=waits)
+    assert batches(result) == Loop(policy, inbox, aborts=aborts).live()
 
 
 @given(due=arrivals, most=st.integers(1, 5), wait_ms=st.integers(0, 8))

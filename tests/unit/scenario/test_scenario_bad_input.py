@@ -6,7 +6,8 @@ from scenario_cases import GONE, STAGE, graph, refusal, two
 NAN, INF = float("nan"), float("inf")
 UNITS = "B, kB, MB, GB, TB, KB, KiB, MiB, GiB, TiB"
 STAGE_FIELDS = (
-    "cost, gpu, gpus, memory, next, policy, process, program, queue, replicas, routing, scale, servers, wait_for"
+    "cancelled, cost, gpu, gpus, memory, next, policy, process, program, queue, replicas, routing, scale, servers, "
+    "wait_for"
 )
 
 
@@ -53,6 +54,20 @@ def case(path, value, line):
             "workload.deadline_ms", "soon", "workload.deadline_ms: got 'soon', must be a number or a mapping of names"
         ),
         case("workload.deadline_ms", {"long": 5}, "workload.deadline_ms.long: class 'long' is unknown (known: )"),
+        # clients
+        case("workload.timeout_ms", -1, "workload.timeout_ms: got -1, must be a finite number above 0"),
+        case("workload.retry", {"attempts": 1}, "workload.retry.attempts: got 1, must be at least 2: the first counts"),
+        case("workload.retry", {}, "workload.retry.attempts: is missing, retry needs it"),
+        case(
+            "workload.patience",
+            {"kind": "exponental", "mean_ms": 3},
+            "workload.patience.kind: think 'exponental' is unknown; did you mean 'exponential'? (simsched list thinks)",
+        ),
+        case(
+            "stages.enc.cancelled",
+            "late",
+            "stages.enc.cancelled: value 'late' is unknown (known: at_once, taken)",
+        ),
         # replicas
         case("stages.enc.replicas", 0, "stages.enc.replicas: got 0, must be at least 1"),
         case("stages.enc.gpus", ["gpu0"], "stages.enc.gpus: stands beside gpu: say one of them"),
