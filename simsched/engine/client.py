@@ -82,6 +82,7 @@ class Client:
         self._gate: Gate | None = None
         self._admitted: array[int] | None = None
         self._admissions = 0
+        self._plain = False  # nothing to be asked or kept about a request; known when all is wired
         self._entry: Entry
 
     def connect(self, entry: Entry, admission: tuple[Desk, Curve] | None) -> None:
@@ -101,6 +102,8 @@ class Client:
 
     def begin(self) -> None:
         """Schedule the first sends."""
+        guarded = self._gate is not None or self._admitted is not None
+        self._plain = not guarded and self.patience is None and self._rows == self._all
         if self._due_ns is not None:
             self._kernel.at(self._due_ns[0], self._due, None)
         elif self._starts_ns is not None:
@@ -168,6 +171,9 @@ class Client:
             desk.loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._admit, [request])
 
     def _admit(self, requests: list[Request]) -> None:
+        if self._plain:
+            self._entry.arrive(requests, self._no_place)
+            return
         requests = self._wanted(requests)
         if self._gate is None:
             self._let_in(requests)
@@ -252,20 +258,20 @@ class Client:
         return got == self._answers
 
     def _leave(self, ids: list[int]) -> None:
-        if self.patience is not None:
-            ids = self.patience.leave(ids)
-        if self._gate is not None:
-            self._gate.leave(ids)
+        if not self._plain:
+            ids = ids if self.patience is None else self.patience.leave(ids)
+            if self._gate is not None:
+                self._gate.leave(ids)
         if self._one_way_ns:
             self._kernel.after(self._one_way_ns, self._answered, ids)
         else:
             self._answered(ids)
 
     def _answered(self, ids: list[int]) -> None:
-        if self.patience is not None:
+        if not self._plain and self.patience is not None:
             ids = self.patience.awaited(ids)
         self._recorder.done_all(ids, self._kernel.now)
-        self._settle(ids if self._rows == self._all else [number % self._all for number in ids])
+        self._settle(ids if self._plain else [number % self._all for number in ids])
 
     def _settle(self, ids: list[int]) -> None:
         """These have their answer or refusal; in a closed loop their users go on."""

@@ -94,7 +94,7 @@ class GatedStage(Intake):
     def watched(self) -> dict[int, Running]:
         """What runs on each server, kept from now on; to be called before the run."""
         if self._watched is None:
-            self._watched = {}
+            self._watched, self._simple = {}, False
         return self._watched
 
     # deciding ---------------------------------------------------------------------------------------------------
@@ -106,10 +106,10 @@ class GatedStage(Intake):
 
     def decide(self) -> None:
         """Ask the policy while there is a free server and a request, until it holds."""
-        if self._blocked or self._door:
+        if self._bounded and (self._blocked or self._door):
             self._let_in()
         while self._free and self.queue:
-            if self._aborted is not None and not self._take_first():
+            if not self._simple and not self._take_first():
                 continue
             try:
                 decision = self.spec.policy.decide(self._kernel.now, self.queue, self.view)
@@ -129,7 +129,7 @@ class GatedStage(Intake):
             else:
                 answer = shown(decision)
                 raise PolicyError(f"the policy of stage {self.name!r} answered {answer}, not a Dispatch or a Hold")
-        if self._blocked or self._door:
+        if self._bounded and (self._blocked or self._door):
             self._let_in()
 
     def _take_first(self) -> bool:
@@ -138,7 +138,7 @@ class GatedStage(Intake):
         SGLang Omni's rule: who gives up later, or waits behind it, takes a slot and is computed.
         """
         first = self.queue[0]
-        if first.id == self._taken:
+        if first.id == self._taken or self._aborted is None:
             return True
         if self._is_aborted(first):
             self._leave_queue(first.id)
@@ -174,10 +174,12 @@ class GatedStage(Intake):
         now = self._kernel.now
         ids = list(map(ID, requests))
         server = self._free.pop()
-        self._wake_ns = self._taken = None
+        self._wake_ns = None
         batch = Running(requests, self._log.begin(ids, server, now), server, now, activation)
-        if self._watched is not None:
-            self._watched[server] = batch
+        if not self._simple:
+            self._taken = None
+            if self._watched is not None:
+                self._watched[server] = batch
         if self._draws_ns is not None:
             self._work[server](self._draws_ns[ids[0]], self._finish, batch)
             return True
@@ -207,19 +209,23 @@ class GatedStage(Intake):
     def _finish(self, batch: Running) -> None:
         now = self._kernel.now
         self._log.finish(batch.number, now)
-        if self._holding is not None:
-            self._holding.finish(list(map(ID, batch.requests)), batch.activation)
         served_ns = now - batch.start_ns
-        if self._attained_ns is not None:
-            for request in batch.requests:
-                self._attained_ns[request.id] += served_ns
-        requests = batch.requests
-        if self._aborted is not None and self._aborted.ids:
-            requests = self._aborted.drop(requests, self.name, "its result")
+        requests = batch.requests if self._simple else self._results(batch, served_ns)
         if not requests or self.outlet.send(requests, served_ns, self._unblocked, batch):
             self._freed(batch)
         elif batch.server not in self._free:
             self._log.block(batch.number)
+
+    def _results(self, batch: Running, served_ns: int) -> Sequence[Request]:
+        """Give back what the batch held, note the service, and drop the results for which nobody waits."""
+        if self._holding is not None:
+            self._holding.finish(list(map(ID, batch.requests)), batch.activation)
+        if self._attained_ns is not None:
+            for request in batch.requests:
+                self._attained_ns[request.id] += served_ns
+        if self._aborted is not None and self._aborted.ids:
+            return self._aborted.drop(batch.requests, self.name, "its result")
+        return batch.requests
 
     def _unblocked(self, batch: Running) -> None:
         """All members have found a place."""
@@ -228,7 +234,7 @@ class GatedStage(Intake):
 
     def _freed(self, batch: Running) -> None:
         """The server can take the next batch."""
-        if self._watched is not None:
+        if not self._simple and self._watched is not None:
             del self._watched[batch.server]
         if not self._free:
             self.free_since_ns = self._kernel.now

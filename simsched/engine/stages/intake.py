@@ -82,6 +82,8 @@ class Intake:
         self._attained_ns = attained_ns
         self._holding = holding
         self._aborted = aborted
+        self._bounded = spec.queue_limit is not None or (holding is not None and holding.holds_requests)
+        self._simple = holding is None and aborted is None and attained_ns is None  # nothing is kept beside the queue
         self._free = list(range(first_server, first_server + spec.servers))[::-1]
         self._join = Join(len(spec.wait_for)) if len(spec.wait_for) > 1 else None
         self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
@@ -104,7 +106,7 @@ class Intake:
     @property
     def bounded(self) -> bool:
         """Whether a request may have to wait before it can enter."""
-        return self.spec.queue_limit is not None or (self._holding is not None and self._holding.holds_requests)
+        return self._bounded
 
     def arrive(self, requests: list[Request], refuse: Callable[[Request], None]) -> None:
         """These come from a client and enter now; what has no place once the instant has settled is refused."""
@@ -182,17 +184,23 @@ class Intake:
         return [new(Request, (r[0], r[1], now, r[3], r[4], r[5], r[6], r[7] + served_ns)) for r in requests]
 
     def _enter(self, entered: list[Request]) -> None:
-        if self._aborted is not None and self._aborted.ids:
-            entered = self._aborted.drop(entered, self.name, "before it entered")
+        if not self._simple:
+            entered = self._held(entered)
             if not entered:
                 return
         ids = list(map(ID, entered))
         kernel = self._kernel
         self._log.entered.add(ids, kernel.now)
-        if self._holding is not None:
-            self._holding.enter(ids)
         self.queue.enter(entered)
         kernel.touch(self)
+
+    def _held(self, entered: list[Request]) -> list[Request]:
+        """Those whose client still waits, with the memory that they need while they are here."""
+        if self._aborted is not None and self._aborted.ids:
+            entered = self._aborted.drop(entered, self.name, "before it entered")
+        if self._holding is not None:
+            self._holding.enter(list(map(ID, entered)))
+        return entered
 
     def _let_in(self) -> None:
         """Those who wait for a place, while there is one: first whose server is blocked, then clients at the door."""
