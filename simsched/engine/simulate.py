@@ -210,3 +210,6 @@ class _Simulation:
         for number in self.recorder.unfinished().tolist():
             detail = "its policy holds it for ever, or memory or a place never comes free"
             self.recorder.incident(self.kernel.now, "unfinished", number, places.get(number, ""), detail)
+        if self.client.patience is not None:
+            for number in sorted(self.client.patience.aborted.ids & places.keys()):
+                self.client.patience.aborted.count(number, places[number], "held for ever")

@@ -129,7 +129,12 @@ def test_a_policy_that_holds_for_ever_is_left_by_its_clients():
         def decide(self, now, waiting, stage):
             return Hold()
 
-    assert status(run(stage(policy=Never()), at=[0, 0], timeout_ms=5)) == ["timeout", "timeout"]
+    result = run(stage(policy=Never()), at=[0, 0], timeout_ms=5)
+    assert status(result) == ["timeout", "timeout"]
+    assert [row[1:] for row in kinds(result)][2:] == [
+        ("cancelled", 0, "held for ever"),
+        ("cancelled", 1, "held for ever"),
+    ]
 
 
 # retries --------------------------------------------------------------------------------------------------------
