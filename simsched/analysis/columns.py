@@ -21,7 +21,7 @@ class RequestColumns:
     Attributes:
         arrival: client's send.
         end: client has the last byte.
-        left: when the request left the system: its end, or for one refused or failed the last incident
+        left: when the request left the system: its end, or for one refused, failed or given up the last incident
             that names it (its arrival if none does). NEVER while it is unfinished.
         done: whether its status is done and its end is known.
         cls: index into `class_names`.

@@ -30,7 +30,8 @@ class Metrics:
     the drain at the end is left out (design.md 14). Memory peaks and incidents are those of the whole Run.
 
     Attributes:
-        requests: "sent" in the whole Run, "measured", and of those "done", "refused", "failed", "unfinished".
+        requests: "sent" in the whole Run, "measured", and of those "done", "refused", "failed",
+            "unfinished", "timeout" (its client gave up).
         throughput_rps: the client's: measured done requests / (last of their ends − first measured arrival).
         steady_throughput_rps: done requests that ended in the window / its length.
         latency_s: mean, p50, p90, p99, p999, max.

@@ -12,8 +12,8 @@ from simsched.policies.base import POLICIES, check_max_batch
 class Drain:
     """All that waits, in order of entering, up to `max_batch`; never waits for more.
 
-    SGLang Omni's SimpleScheduler with max_batch_wait_ms 0. Work-conserving; bad where a slightly later,
-    larger batch would cost hardly more.
+    The short name of `sglang_simple` without a wait. Work-conserving; bad where a slightly later, larger batch would
+    cost hardly more.
 
     >>> from simsched.core import StaticView
     >>> waiting = [Request(i, 0, 0, 6) for i in range(3)]

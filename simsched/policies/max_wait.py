@@ -1,10 +1,10 @@
-"""Collect for a limited time, as SGLang Omni's SimpleScheduler does."""
+"""Collect for a limited time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simsched.core import Dispatch, Hold, Request, StageView, ns_from_ms
-from simsched.policies.base import POLICIES, check_max_batch, check_wait_ms
+from simsched.core import Dispatch, Hold, Request, StageView
+from simsched.policies.base import POLICIES, check_max_batch, check_wait_ms, collect
 
 
 @POLICIES.register("max_wait")
@@ -12,9 +12,9 @@ from simsched.policies.base import POLICIES, check_max_batch, check_wait_ms
 class MaxWait:
     """Collects up to `max_batch` for at most `max_wait_ms` from the moment it starts collecting.
 
-    SGLang Omni's SimpleScheduler with batch_wait_when_idle (its default): collecting starts when the server is free
-    and the first request is there, whichever is later, so a request that waited long behind a batch still waits a
-    full timer. Good where arrivals are dense; at one user the wait is pure loss.
+    The short name of `sglang_simple` with a wait and nothing else: collecting starts when the server is free and the
+    first request is there, whichever is later, so a request that waited long behind a batch still waits a full timer.
+    Good where arrivals are dense; at one user the wait is pure loss.
 
     >>> from simsched.core import StaticView
     >>> policy, one = MaxWait(max_batch=8, max_wait_ms=10), [Request(0, 0, 0, 6)]
@@ -31,7 +31,4 @@ class MaxWait:
 
     def decide(self, now: int, waiting: Sequence[Request], stage: StageView) -> Dispatch | Hold:
         """A full batch, else what there is once the timer has run out, else hold."""
-        if len(waiting) >= self.max_batch:
-            return Dispatch(waiting[: self.max_batch])
-        due = max(stage.free_since_ns, waiting[0].enter_ns) + ns_from_ms(self.max_wait_ms)
-        return Dispatch(waiting[:]) if now >= due else Hold(due)
+        return collect(now, waiting, stage, room=self.max_batch, wait_ms=self.max_wait_ms)

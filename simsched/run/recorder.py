@@ -13,7 +13,7 @@ from simsched.run.run import Run
 from simsched.run.schema import NEVER, STATUS, VISITS, category
 
 IntArray = npt.NDArray[np.int64]
-DONE, REFUSED, FAILED, UNFINISHED = range(len(STATUS))
+DONE, REFUSED, FAILED, UNFINISHED, TIMEOUT = range(len(STATUS))
 
 
 class IdLog:
@@ -80,6 +80,7 @@ class Recorder:
         sizes: true size of each request, by its number.
         classes: class of each request as an index into `class_names`; all of the first by default.
         class_names: names of the classes.
+        by_arrival: whether the requests' rows are to be sorted by arrival, where their numbers do not rise with it.
     """
 
     def __init__(
@@ -88,11 +89,14 @@ class Recorder:
         sizes: npt.NDArray[np.float64],
         classes: npt.NDArray[np.int8] | None = None,
         class_names: Sequence[str] = ("",),
+        *,
+        by_arrival: bool = False,
     ) -> None:
         n = len(sizes)
         self.sizes = sizes
         self.classes = np.zeros(n, np.int8) if classes is None else classes
         self.class_names = list(class_names)
+        self._by_arrival = by_arrival
         self.arrival = np.full(n, NEVER, np.int64)
         self._done = IdLog()
         self.status = np.full(n, UNFINISHED, np.int8)
@@ -117,7 +121,7 @@ class Recorder:
         return np.flatnonzero(open_ones)
 
     def lost(self, request: int, status: int) -> None:
-        """This request ended without an answer: REFUSED or FAILED."""
+        """This request ended without an answer: REFUSED, FAILED or TIMEOUT."""
         self.status[request] = status
 
     def memory(self, at_ns: int, gpu: str, kind: str, held: int) -> None:
@@ -147,7 +151,9 @@ class Recorder:
 
     def _requests(self) -> pd.DataFrame:
         sent = np.flatnonzero(self.arrival != NEVER)
-        whole = len(sent) == len(self.arrival)
+        whole = len(sent) == len(self.arrival) and not self._by_arrival
+        if self._by_arrival:
+            sent = sent[np.argsort(self.arrival[sent], kind="stable")]
 
         end = self._done.times_by_id(len(self.sizes))
         self.status[end != NEVER] = DONE

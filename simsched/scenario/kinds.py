@@ -3,14 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from simsched.core import InputError, Plain, Policy, Registry
+from simsched.core import Admission, InputError, Plain, Policy, Registry, Routing
 from simsched.hardware import CURVES, Curve
 from simsched.hardware.curves import load_curve
-from simsched.policies import POLICIES
+from simsched.policies import POLICIES, REQUEST_COSTS, RequestCost
+from simsched.policies.admission import ADMISSIONS
+from simsched.policies.routing import ROUTINGS
 from simsched.workload import ARRIVALS, DECLARED, SIZES, THINKS, Arrivals, Declared, Sizes, Think
 
 KINDS: dict[Any, Registry[Any]] = {
     Policy: POLICIES,
+    RequestCost: REQUEST_COSTS,
+    Admission: ADMISSIONS,
+    Routing: ROUTINGS,
     Curve: CURVES,
     Arrivals: ARRIVALS,
     Sizes: SIZES,

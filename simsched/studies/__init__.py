@@ -6,16 +6,19 @@ from simsched.studies.compare import Comparison, compare
 from simsched.studies.explore import Capacity, Exploration, Point, explore
 from simsched.studies.grid import Grid, grid
 from simsched.studies.recorded import Prediction, median_errors, predict, recorded_workload
+from simsched.studies.replay import Difference, Replay, replay_batches
 from simsched.studies.replicate import Replications, replicate, summarize
 
 __all__ = [
     "Capacity",
     "Check",
     "Comparison",
+    "Difference",
     "Exploration",
     "Grid",
     "Point",
     "Prediction",
+    "Replay",
     "Replications",
     "ResourceCheck",
     "StageCheck",
@@ -28,6 +31,7 @@ __all__ = [
     "overload",
     "predict",
     "recorded_workload",
+    "replay_batches",
     "replicate",
     "summarize",
 ]

@@ -4,13 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby, pairwise
 
+import numpy as np
 from laws.checks_of_resources import RESOURCE_LAWS
 from laws.models import WORK_CONSERVING, Drawn
 
 from simsched.analysis import little
 from simsched.core import NS_PER_MS
 from simsched.policies import POLICIES
+from simsched.policies.admission import Everybody, InFlight
 from simsched.run import NEVER, STATUS, Run, step
+from simsched.studies.grid import BATCH_FIELDS
 
 Law = Callable[[Drawn, Run], None]
 FOR_EVER = 1 << 62
@@ -84,7 +87,7 @@ def one_batch_a_server(drawn: Drawn, run: Run) -> None:
     """A server starts a batch only after it has released the one before."""
     for name, stage in drawn.scenario.stages.items():
         rows = run.batches_of(name)
-        assert set(rows["server"]) <= set(range(stage.servers))
+        assert set(rows["server"]) <= set(range(stage.servers * stage.replicas))
         for _, mine in rows.groupby("server"):
             spans = sorted(zip(mine["start_ns"], mine["release_ns"].replace(NEVER, FOR_EVER), strict=True))
             for (_, release), (start, _) in pairwise(spans):
@@ -94,7 +97,7 @@ def one_batch_a_server(drawn: Drawn, run: Run) -> None:
 def no_batch_too_large(drawn: Drawn, run: Run) -> None:
     """No batch is larger than its policy's limit."""
     for name, stage in drawn.scenario.stages.items():
-        limit = getattr(stage.policy, "max_batch", getattr(stage.policy, "batch", None))
+        limit = next((getattr(stage.policy, field) for field in BATCH_FIELDS if hasattr(stage.policy, field)), None)
         assert limit is None or run.batches_of(name)["count"].max() <= limit or not len(run.batches_of(name))
 
 
@@ -120,7 +123,7 @@ def work_conserving(drawn: Drawn, run: Run) -> None:
     """drain, shortest_first and longest_first never leave a server free beside waiting work (unless for memory)."""
     for name, stage in drawn.scenario.stages.items():
         greedy = isinstance(stage.policy, tuple(POLICIES[kind] for kind in WORK_CONSERVING))
-        if greedy and stage.memory is None:
+        if greedy and stage.memory is None and stage.replicas == 1:
             assert list(_idle_beside_waiting(drawn, run, name)) == []
 
 
@@ -146,17 +149,19 @@ def places_kept(drawn: Drawn, run: Run) -> None:
     for name, stage in drawn.scenario.stages.items():
         if stage.queue.limit is not None:
             for now, (waiting, busy) in _settled(drawn, run, name).items():
-                assert waiting <= stage.queue.limit + stage.servers - busy, f"{name} at {now} ns"
+                places = stage.queue.limit + stage.servers
+                assert waiting <= stage.replicas * places - busy, f"{name} at {now} ns"
 
 
 def refused_for_want_of_a_place(drawn: Drawn, run: Run) -> None:
     """Who is refused for a place would find none once the instant has settled, whatever ended in it."""
     entry = run.stages[0]
     stage = drawn.scenario.stages[entry]
-    if stage.queue.limit is None or (stage.memory and drawn.scenario.gpus[stage.gpu].memory):
+    if stage.queue.limit is None or stage.replicas > 1 or (stage.memory and drawn.scenario.gpus[stage.gpu].memory):
         return
     settled = _settled(drawn, run, entry)
-    for now in run.incidents.loc[run.incidents["kind"] == "refused", "time_ns"]:
+    refused = (run.incidents["kind"] == "refused") & (run.incidents["stage"] == entry)
+    for now in run.incidents.loc[refused, "time_ns"]:
         waiting, busy = settled[max(time for time in settled if time <= now)]
         assert waiting >= stage.queue.limit + stage.servers - busy, f"refused at {now} ns beside a free place"
 
@@ -165,7 +170,7 @@ def blocked_in_order(drawn: Drawn, run: Run) -> None:
     """Who ended earlier at the stage before enters no later: nobody passes those who are blocked."""
     for name in run.stages:
         before = stages_before(drawn, name)
-        if len(before) == 1:
+        if len(before) == 1 and drawn.scenario.stages[name].replicas == 1:
             ends = run.visits_of(before[0]).set_index("request")["end_ns"]
             seen = sorted((int(ends[row.request]), row.enter_ns) for row in run.visits_of(name).itertuples())
             latest = -1
@@ -176,14 +181,26 @@ def blocked_in_order(drawn: Drawn, run: Run) -> None:
 
 
 def refused_only_if_bounded(drawn: Drawn, run: Run) -> None:
-    """A request is refused by a bounded entry only, and each refusal is counted."""
+    """A request is refused by an admission or a bounded entry only, and each refusal is counted."""
     refused = run.requests.loc[run.requests["status"] == "refused", "request"]
     counted = run.incidents.loc[run.incidents["kind"] == "refused"]
     assert sorted(counted["request"]) == sorted(refused)
     entry = next(name for name in run.stages if not stages_before(drawn, name))
     stage = drawn.scenario.stages[entry]
-    assert not len(refused) or stage.queue.limit is not None or stage.memory is not None
-    assert set(counted["stage"]) <= {entry}
+    bounded = stage.queue.limit is not None or stage.memory is not None
+    guarded = not isinstance(drawn.scenario.admission, Everybody)
+    assert set(counted["stage"]) <= ({entry} if bounded else set()) | ({""} if guarded else set())
+
+
+def never_more_in_flight(drawn: Drawn, run: Run) -> None:
+    """With `in_flight`, at most so many are in the service; the clients' ways are not in it."""
+    if not isinstance(drawn.scenario.admission, InFlight) or drawn.scenario.processes:
+        return
+    way_ns = drawn.scenario.workload.client_ms * NS_PER_MS // 2
+    inside = run.requests[run.requests["status"] != "refused"]
+    gone = inside["end_ns"].where(inside["end_ns"] == NEVER, inside["end_ns"] - way_ns)
+    _, level = step((inside["arrival_ns"] + way_ns).to_numpy(np.int64), gone.to_numpy(np.int64))
+    assert not len(level) or level.max() <= drawn.scenario.admission.max_in_flight
 
 
 def littles_law(drawn: Drawn, run: Run) -> None:
@@ -222,6 +239,7 @@ LAWS: tuple[Law, ...] = (
     work_conserving,
     places_kept,
     refused_only_if_bounded,
+    never_more_in_flight,
     refused_for_want_of_a_place,
     blocked_in_order,
     littles_law,

@@ -23,7 +23,9 @@ def memory_within_capacity(drawn: Drawn, run: Run) -> None:
         for gpu, kinds in held.items():
             here = [stage for stage in drawn.scenario.stages.values() if stage.gpu == gpu and stage.memory]
             counted = drawn.scenario.gpus[gpu].memory is not None
-            weights = sum(int(stage.memory.weights) * stage.servers for stage in here) if counted else 0
+            weights = (
+                sum(int(stage.memory.weights) * stage.servers * stage.replicas for stage in here) if counted else 0
+            )
             assert +kinds == +Counter(weights=weights)
 
 

@@ -16,10 +16,13 @@ from hypothesis import strategies as st
 from simsched.core import Policy
 from simsched.engine import simulate
 from simsched.hardware import Activation, Linear, Random, StageMemory
-from simsched.policies import POLICIES
+from simsched.policies import POLICIES, CountCost, RequestCost, SglangSimple, SizeCost
+from simsched.policies.admission import DeadlineAware, Everybody, InFlight, TokenBucket
+from simsched.policies.routing import ROUTINGS
 from simsched.run import Run
 from simsched.scenario import Gpu, Link, Process, Queue, Scenario, Stage, WorkloadSpec, build, to_values, to_yaml
 from simsched.workload import (
+    ClassOnly,
     Closed,
     Constant,
     Declared,
@@ -47,6 +50,7 @@ SHAPES: dict[str, dict[str, tuple[str, ...]]] = {
     "fork": {"a": ("b", "c"), "b": (), "c": ()},
 }
 MOST_REQUESTS = 20
+REQUEST_COSTS_DRAWN = (CountCost(), SizeCost(), SizeCost(base=1, per_unit=2))
 _TRACES = tempfile.TemporaryDirectory(prefix="simsched-laws-")
 
 
@@ -82,6 +86,7 @@ def values_of(owner: str, name: str, hint: Any, *, patient: bool = True) -> st.S
         some = values_of(owner, name, next(option for option in inner if option is not type(None)))
         return st.none() | some if patient and type(None) in inner else some
     by_unit = {
+        "max_batch_cost": st.integers(1, 12),
         "_ms": st.integers(0, 6),
         "_s": st.sampled_from([0.001, 0.005]),
         "_rps": st.sampled_from([200.0, 1000.0]),
@@ -91,8 +96,9 @@ def values_of(owner: str, name: str, hint: Any, *, patient: bool = True) -> st.S
             return values
     if hint is Policy:
         return st.sampled_from(["drain", "max_wait", "shortest_first"]).flatmap(policies)
-    if origin is Literal:
-        return st.sampled_from(inner)
+    choices = inner if origin is Literal else REQUEST_COSTS_DRAWN if hint is RequestCost else ()
+    if choices:
+        return st.sampled_from(choices)
     if hint in (bool, int):
         return st.booleans() if hint is bool else st.integers(1, 5)
     raise TypeError(f"policy {owner!r}: what to draw for {name}: {hint}? Say it in tests/laws/models.py, values_of")
@@ -101,9 +107,18 @@ def values_of(owner: str, name: str, hint: Any, *, patient: bool = True) -> st.S
 def policies(name: str, *, patient: bool = True) -> st.SearchStrategy[Policy]:
     """A registered policy with any sensible fields."""
     cls: Any = POLICIES[name]
+    if cls is SglangSimple:
+        return st.booleans().flatmap(lambda capped: st.builds(cls, **_of_sglang(capped)))
     hints = get_type_hints(cls)
     drawn = {field.name: values_of(name, field.name, hints[field.name], patient=patient) for field in fields(cls)}
     return st.builds(cls, **drawn)
+
+
+def _of_sglang(capped: bool) -> dict[str, st.SearchStrategy[Any]]:
+    """Its fields: a cap and what it counts come together."""
+    fields = {"max_batch_size": int, "max_batch_wait_ms": float, "batch_wait_when_idle": bool}
+    cap = {"max_batch_cost": float, "request_cost": RequestCost} if capped else {}
+    return {name: values_of("sglang_simple", name, hint) for name, hint in {**fields, **cap}.items()}
 
 
 # stages ---------------------------------------------------------------------------------------------------------
@@ -171,10 +186,26 @@ class Options:
     memory: bool = True
     loops: bool = True
     programs: bool = True
+    routings: tuple[str, ...] = ()
     costs: st.SearchStrategy[Any] = linear | random_cost
 
 
 ANY = Options()
+
+
+@st.composite
+def replicated(draw, names: tuple[str, ...]) -> dict[str, Any]:
+    """Replicas and their routing; all alike, as processes that are bound need it."""
+    if not names:
+        return {}
+    edges = {"edges": (2,)}
+    return {"replicas": 2, "routing": draw(st.sampled_from([_routing(name, edges) for name in names]))}
+
+
+def _routing(name: str, values: dict[str, Any]) -> Any:
+    """A routing for two replicas."""
+    cls: Any = ROUTINGS[name]
+    return cls(**{field.name: values[field.name] for field in fields(cls)})
 
 
 @st.composite
@@ -189,6 +220,7 @@ def stages(draw, name: str, after: tuple[str, ...], options: Options, gpu: str) 
         program=program,
         cost=draw(options.costs) if program is None else None,
         servers=draw(st.integers(1, 2)),
+        **draw(replicated(options.routings)),
         queue=Queue(limit=draw(st.none() | st.integers(0, 2))) if options.bounded else Queue(),
         memory=draw(st.none() | memories) if options.memory else None,
         next=after,
@@ -228,8 +260,8 @@ class Told(Declared):
 
     values: tuple[float, ...]
 
-    def of(self, sizes, generator):
-        return np.array(self.values[: len(sizes)], float)
+    def of(self, drawn, generator):
+        return np.array(self.values[: len(drawn.sizes)], float)
 
 
 closed = st.builds(
@@ -248,8 +280,18 @@ workloads = st.builds(
     arrivals=closed | opened | traced,
     sizes=sizes,
     requests=st.integers(1, MOST_REQUESTS),
-    declared=st.sampled_from([Exact(), Constant(value=2), LognormalError(sigma=0.5)]),
+    declared=st.sampled_from([Exact(), ClassOnly(), Constant(value=2), LognormalError(sigma=0.5)]),
     client_ms=st.sampled_from([0, 2]),
+    tenants=st.sampled_from([{}, {"one": 1, "two": 3}]),
+    deadline_ms=st.none() | st.integers(1, 9),
+)
+
+
+admissions = st.one_of(
+    st.just(Everybody()),
+    st.builds(InFlight, max_in_flight=st.integers(1, 6)),
+    st.builds(TokenBucket, rate_rps=st.sampled_from([200, 1000]), burst=st.integers(1, 3)),
+    st.builds(DeadlineAware, batch=st.integers(1, 3)),
 )
 
 
@@ -268,6 +310,7 @@ def scenarios(draw, options: Options = ANY) -> Drawn:
         stages=made,
         gpus={gpu: Gpu(memory=draw(memory), sharing=draw(st.sampled_from(options.disciplines))) for gpu in gpus},
         processes={"p": draw(event_loops)} if options.loops else {},
+        admission=draw(admissions) if options.bounded else Everybody(),
         links={"pcie": Link(bandwidth=1000, sharing=draw(st.sampled_from(options.disciplines)))},
         workload=draw(workloads),
     )

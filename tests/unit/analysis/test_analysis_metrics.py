@@ -17,7 +17,15 @@ def test_throughput_by_client_and_in_the_window():
     assert got.throughput_rps == 4 / 8
     assert got.window_s == 5.0
     assert got.steady_throughput_rps == 1 / 5  # only the first has ended as the last arrives
-    assert got.requests == {"sent": 4, "measured": 4, "done": 4, "refused": 0, "failed": 0, "unfinished": 0}
+    assert got.requests == {
+        "sent": 4,
+        "measured": 4,
+        "done": 4,
+        "refused": 0,
+        "failed": 0,
+        "unfinished": 0,
+        "timeout": 0,
+    }
 
 
 def test_latency_and_its_refused_quantiles():
@@ -124,7 +132,15 @@ def _cut_run():
 
 def test_unfinished_and_refused_requests_are_counted_and_never_timed():
     got = metrics(_cut_run())
-    assert got.requests == {"sent": 4, "measured": 4, "done": 1, "refused": 1, "failed": 0, "unfinished": 2}
+    assert got.requests == {
+        "sent": 4,
+        "measured": 4,
+        "done": 1,
+        "refused": 1,
+        "failed": 0,
+        "unfinished": 2,
+        "timeout": 0,
+    }
     assert got.latency_s["mean"] == 2.0
     assert got.stages["only"]["wait_s"]["mean"] == 0.0
     assert got.stages["only"]["service_s"]["mean"] == 2.0
