@@ -1,9 +1,43 @@
-"""Batching policies: pure decisions, one file each, by the name that a scenario uses."""
+"""Batching policies: pure decisions, one file each, by the name that a scenario uses; made of the parts in parts/."""
 
+from simsched.policies.aimd import Aimd
 from simsched.policies.base import POLICIES
+from simsched.policies.best_throughput import BestThroughput
+from simsched.policies.bucketed import Bucketed
 from simsched.policies.by_size import LongestFirst, ShortestFirst
+from simsched.policies.composed import Composed, Preset
+from simsched.policies.control_limit import ControlLimit
+from simsched.policies.cost_capped import CostCapped
 from simsched.policies.drain import Drain
+from simsched.policies.earliest_deadline import EarliestDeadline
+from simsched.policies.fair import FairShare
+from simsched.policies.floor_ceiling import FloorCeiling
 from simsched.policies.max_wait import MaxWait
+from simsched.policies.memory_capped import MemoryCapped
+from simsched.policies.priority import Priority
+from simsched.policies.slo_aware import SloAware
+from simsched.policies.spaced import Spaced
 from simsched.policies.static import Static
 
-__all__ = ["POLICIES", "Drain", "LongestFirst", "MaxWait", "ShortestFirst", "Static"]
+__all__ = [
+    "POLICIES",
+    "Aimd",
+    "BestThroughput",
+    "Bucketed",
+    "Composed",
+    "ControlLimit",
+    "CostCapped",
+    "Drain",
+    "EarliestDeadline",
+    "FairShare",
+    "FloorCeiling",
+    "LongestFirst",
+    "MaxWait",
+    "MemoryCapped",
+    "Preset",
+    "Priority",
+    "ShortestFirst",
+    "SloAware",
+    "Spaced",
+    "Static",
+]

@@ -7,6 +7,7 @@ from simsched.core import InputError, Plain, Policy, Registry
 from simsched.hardware import CURVES, Curve
 from simsched.hardware.curves import load_curve
 from simsched.policies import POLICIES
+from simsched.policies.parts import FITS, LIMITS, ORDERS, WAITS, Fit, Limit, Order, Wait
 from simsched.workload import ARRIVALS, DECLARED, SIZES, THINKS, Arrivals, Declared, Sizes, Think
 
 KINDS: dict[Any, Registry[Any]] = {
@@ -16,6 +17,10 @@ KINDS: dict[Any, Registry[Any]] = {
     Sizes: SIZES,
     Think: THINKS,
     Declared: DECLARED,
+    Order: ORDERS,
+    Fit: FITS,
+    Limit: LIMITS,
+    Wait: WAITS,
 }
 
 

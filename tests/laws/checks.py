@@ -117,7 +117,7 @@ def _idle_beside_waiting(drawn: Drawn, run: Run, name: str) -> Iterator[tuple[in
 
 
 def work_conserving(drawn: Drawn, run: Run) -> None:
-    """drain, shortest_first and longest_first never leave a server free beside waiting work (unless for memory)."""
+    """Policies that never wait for more leave no server free beside waiting work (unless for memory)."""
     for name, stage in drawn.scenario.stages.items():
         greedy = isinstance(stage.policy, tuple(POLICIES[kind] for kind in WORK_CONSERVING))
         if greedy and stage.memory is None:

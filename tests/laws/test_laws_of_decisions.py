@@ -150,6 +150,6 @@ def test_a_policy_that_forgets_is_seen():
 
 
 def test_a_policy_with_an_unknown_field_fails_loudly():
-    for name, hint in (("weights", dict[str, float]), ("label", str), ("factor", float)):
+    for name, hint in (("shares", dict[str, float]), ("label", str), ("slope", float)):
         with pytest.raises(TypeError, match=f"'mine': what to draw for {name}"):
             values_of("mine", name, hint)
