@@ -2,6 +2,7 @@
 
 from simsched.scenario.build import build
 from simsched.scenario.load import load, scenario_of, to_values, to_yaml
+from simsched.scenario.policy_text import policy_of, with_policies
 from simsched.scenario.provenance import origin, sources
 from simsched.scenario.simulate import run_scenario
 from simsched.scenario.spec import Gpu, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
@@ -18,9 +19,11 @@ __all__ = [
     "build",
     "load",
     "origin",
+    "policy_of",
     "run_scenario",
     "scenario_of",
     "sources",
     "to_values",
     "to_yaml",
+    "with_policies",
 ]

@@ -2,6 +2,7 @@
 
 from simsched.studies.batch_law import largest_batch
 from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check, overload
+from simsched.studies.check_policy import PolicyCheck, PolicyReport, check_policy
 from simsched.studies.compare import Comparison, compare
 from simsched.studies.explore import Capacity, Exploration, Point, explore
 from simsched.studies.grid import Grid, grid
@@ -15,11 +16,14 @@ __all__ = [
     "Exploration",
     "Grid",
     "Point",
+    "PolicyCheck",
+    "PolicyReport",
     "Prediction",
     "Replications",
     "ResourceCheck",
     "StageCheck",
     "check",
+    "check_policy",
     "compare",
     "explore",
     "grid",

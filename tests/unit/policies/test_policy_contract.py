@@ -9,6 +9,7 @@ from policy_cases import example
 
 from simsched.core import Dispatch, Hold, Policy, Request, StaticView
 from simsched.policies import POLICIES
+from simsched.studies import check_policy
 
 NAMES = list(POLICIES)
 
@@ -54,3 +55,9 @@ def test_a_policy_is_documented(name):
     assert POLICIES[name].__doc__
     assert POLICIES[name].decide.__doc__
     assert POLICIES.name_of(POLICIES[name]) == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_policy_keeps_every_promise(name):
+    report = check_policy(example(name))
+    assert report.ok, str(report)
