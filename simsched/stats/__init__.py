@@ -2,6 +2,7 @@
 
 from simsched.stats.intervals import Interval, PairedDifference, batch_means, mean_interval, paired_difference
 from simsched.stats.mixture import Law, mixture_quantile, with_omitted
+from simsched.stats.multiple import holm, paired_p_value
 from simsched.stats.quantiles import (
     QuantileInterval,
     checked_quantile,
@@ -31,6 +32,7 @@ __all__ = [
     "Warmup",
     "batch_means",
     "checked_quantile",
+    "holm",
     "kendall_tau",
     "kim_nelson",
     "kim_nelson_constants",
@@ -39,6 +41,7 @@ __all__ = [
     "mser5",
     "ocba_shares",
     "paired_difference",
+    "paired_p_value",
     "quantile",
     "quantile_interval",
     "smallest_sample",

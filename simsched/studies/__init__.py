@@ -6,6 +6,7 @@ from simsched.studies.check_policy import PolicyCheck, PolicyReport, check_polic
 from simsched.studies.compare import Comparison, compare
 from simsched.studies.explore import Capacity, Exploration, Point, explore
 from simsched.studies.grid import Grid, grid
+from simsched.studies.rank import Ranking, rank
 from simsched.studies.recorded import Prediction, median_errors, predict, recorded_workload
 from simsched.studies.replicate import Replications, replicate, summarize
 
@@ -19,6 +20,7 @@ __all__ = [
     "PolicyCheck",
     "PolicyReport",
     "Prediction",
+    "Ranking",
     "Replications",
     "ResourceCheck",
     "StageCheck",
@@ -31,6 +33,7 @@ __all__ = [
     "median_errors",
     "overload",
     "predict",
+    "rank",
     "recorded_workload",
     "replicate",
     "summarize",
