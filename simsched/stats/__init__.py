@@ -1,6 +1,13 @@
 """Statistics of simulation output: intervals, warm-up, quantiles, ranking."""
 
-from simsched.stats.intervals import Interval, PairedDifference, batch_means, mean_interval, paired_difference
+from simsched.stats.intervals import (
+    Interval,
+    PairedDifference,
+    batch_means,
+    mean_interval,
+    paired_difference,
+    prediction_interval,
+)
 from simsched.stats.mixture import Law, mixture_quantile, with_omitted
 from simsched.stats.multiple import holm, paired_p_value
 from simsched.stats.quantiles import (
@@ -42,6 +49,7 @@ __all__ = [
     "ocba_shares",
     "paired_difference",
     "paired_p_value",
+    "prediction_interval",
     "quantile",
     "quantile_interval",
     "smallest_sample",

@@ -4,6 +4,7 @@ from simsched.studies.batch_law import largest_batch
 from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check, overload
 from simsched.studies.check_policy import PolicyCheck, PolicyReport, check_policy
 from simsched.studies.compare import Comparison, compare
+from simsched.studies.declared_error import ErrorCurve, ErrorPoint, error_curve
 from simsched.studies.explore import Capacity, Exploration, Point, explore
 from simsched.studies.grid import Grid, grid
 from simsched.studies.rank import Ranking, rank
@@ -14,6 +15,8 @@ __all__ = [
     "Capacity",
     "Check",
     "Comparison",
+    "ErrorCurve",
+    "ErrorPoint",
     "Exploration",
     "Grid",
     "Point",
@@ -27,6 +30,7 @@ __all__ = [
     "check",
     "check_policy",
     "compare",
+    "error_curve",
     "explore",
     "grid",
     "largest_batch",
