@@ -20,9 +20,15 @@ class _Kept(NamedTuple):
 _NOTHING = _Kept()
 
 
+class _Asked:
+    """What is asked of the parts once, not at every decision."""
+
+    _remembers: bool
+
+
 @POLICIES.register("composed")
 @dataclass(frozen=True, kw_only=True)
-class Composed:
+class Composed(_Asked):
     """The first in `order`, with those that `fit` it, up to `limit`, at once or after a `wait`.
 
     Every other policy that is registered is such a composition under a name (simsched list orders, fits, limits,
@@ -48,29 +54,28 @@ class Composed:
     fit: Fit = field(default_factory=AnyFit)
     wait: Wait = field(default_factory=NoWait)
 
+    def __post_init__(self) -> None:
+        remembers = self.order.remembers or self.limit.remembers or self.wait.remembers
+        object.__setattr__(self, "_remembers", remembers)
+
     def decide(self, now: int, waiting: Sequence[Request], stage: StageView) -> Dispatch | Hold:
         """The batch of the first in order, or hold until it is due."""
-        kept = stage.memory if isinstance(stage.memory, _Kept) else _NOTHING
-        ordered = self.order.arrange(now, waiting, stage, kept.order)
-        together = self.fit.companions(ordered)
+        memory = stage.memory if self._remembers else None
+        kept = memory if isinstance(memory, _Kept) else _NOTHING
+        together = self.fit.companions(self.order.arrange(now, waiting, stage, kept.order))
         room = self.limit.room(now, together, stage, kept.limit)
         batch = together[:room]
         if room > len(together):
             due = self.wait.due(now, batch, stage, kept.wait)
             if due is None or due > now:
-                return Hold(due, stage.memory)
-        return Dispatch(batch, self._remembered(now, batch, waiting, stage, kept))
-
-    def _remembered(
-        self, now: int, batch: Sequence[Request], waiting: Sequence[Request], stage: StageView, kept: _Kept
-    ) -> Hashable:
-        if not (self.order.remembers or self.limit.remembers or self.wait.remembers):
-            return None
-        return _Kept(
-            self.order.after(now, batch, waiting, kept.order),
-            self.limit.after(now, batch, stage, kept.limit),
-            self.wait.after(now),
-        )
+                return Hold(due, memory)
+        if self._remembers:
+            memory = _Kept(
+                self.order.after(now, batch, waiting, kept.order),
+                self.limit.after(now, batch, stage, kept.limit),
+                self.wait.after(now),
+            )
+        return Dispatch(batch, memory)
 
 
 class Preset:

@@ -1,7 +1,9 @@
 """Greedy: whatever waits, up to a limit, at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from simsched.core import Dispatch, Request, StageView
 from simsched.policies import parts
 from simsched.policies.base import POLICIES
 from simsched.policies.composed import Composed, Preset
@@ -26,3 +28,7 @@ class Drain(Preset):
     def composed(self) -> Composed:
         """Up to a number."""
         return Composed(limit=parts.MaxBatch(max_batch=self.max_batch))
+
+    def decide(self, now: int, waiting: Sequence[Request], stage: StageView) -> Dispatch:
+        """The first `max_batch` of the queue: what the parts decide, said directly, since most decisions are these."""
+        return Dispatch(waiting[: self.max_batch])
