@@ -1,16 +1,17 @@
 """SGLang Omni 0.1.9's SimpleScheduler, rule by rule."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simsched.core import Dispatch, Hold, InputError, Request, StageView
-from simsched.policies.base import POLICIES, check_max_batch, check_wait_ms, collect
+from simsched.core import InputError
+from simsched.policies import parts
+from simsched.policies.base import POLICIES, check_above_0, check_max_batch, check_wait_ms
+from simsched.policies.composed import Composed, Preset
 from simsched.policies.request_cost import RequestCost
 
 
 @POLICIES.register("sglang_simple")
 @dataclass(frozen=True, kw_only=True)
-class SglangSimple:
+class SglangSimple(Preset):
     """The SimpleScheduler of SGLang Omni 0.1.9 (`scheduling/simple_scheduler.py`): first in, first out, with a timer.
 
     - Nothing is collected with `max_batch_size` 1: the first goes at once.
@@ -34,7 +35,7 @@ class SglangSimple:
         max_batch_cost: cap on the sum of the costs in a batch.
         request_cost: what a request costs; needed with the cap.
 
-    >>> from simsched.core import StaticView
+    >>> from simsched.core import Request, StaticView
     >>> from simsched.policies import SizeCost
     >>> policy = SglangSimple(max_batch_size=8, max_batch_cost=70, request_cost=SizeCost())
     >>> waiting = [Request(0, 0, 0, 60), Request(1, 0, 0, 60), Request(2, 0, 0, 6)]
@@ -54,26 +55,22 @@ class SglangSimple:
         if self.max_batch_cost is None and self.request_cost is not None:
             raise InputError("is missing: request_cost does nothing without it", "max_batch_cost")
         if self.max_batch_cost is not None:
-            if not self.max_batch_cost > 0:
-                raise InputError(f"got {self.max_batch_cost}, must be above 0", "max_batch_cost")
+            check_above_0(self.max_batch_cost, "max_batch_cost")
             if self.request_cost is None:
                 raise InputError("is missing: max_batch_cost needs it, such as {kind: size}", "request_cost")
 
-    def decide(self, now: int, waiting: Sequence[Request], stage: StageView) -> Dispatch | Hold:
-        """A batch that is full or closed by cost, else what there is once the timer has run out, else hold."""
-        if self.max_batch_size == 1:
-            return Dispatch(waiting[:1])
-        lone = len(waiting) == 1 and not self.batch_wait_when_idle
-        wait_ms = 0.0 if lone else self.max_batch_wait_ms
-        return collect(now, waiting, stage, room=self._room(waiting), wait_ms=wait_ms)
+        super().__post_init__()
 
-    def _room(self, waiting: Sequence[Request]) -> int:
-        """Requests of a closed batch: up to the size, or up to the first that would pass the cap."""
+    def composed(self) -> Composed:
+        """Up to a number or a cost, after a timer of the stage."""
+        return Composed(
+            limit=self._limit(),
+            wait=parts.Collect(max_wait_ms=self.max_batch_wait_ms, when_idle=self.batch_wait_when_idle),
+        )
+
+    def _limit(self) -> parts.Limit:
         if self.max_batch_cost is None or self.request_cost is None:
-            return self.max_batch_size
-        total = self.request_cost.cost_of(waiting[0])
-        for taken in range(1, min(len(waiting), self.max_batch_size)):
-            total += self.request_cost.cost_of(waiting[taken])
-            if total > self.max_batch_cost:
-                return taken
-        return self.max_batch_size
+            return parts.MaxBatch(max_batch=self.max_batch_size)
+        return parts.CostCap(
+            max_batch=self.max_batch_size, max_cost=self.max_batch_cost, request_cost=self.request_cost
+        )

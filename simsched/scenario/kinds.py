@@ -8,6 +8,7 @@ from simsched.hardware import CURVES, Curve
 from simsched.hardware.curves import load_curve
 from simsched.policies import POLICIES, REQUEST_COSTS, RequestCost
 from simsched.policies.admission import ADMISSIONS
+from simsched.policies.parts import FITS, LIMITS, ORDERS, WAITS, Fit, Limit, Order, Wait
 from simsched.policies.routing import ROUTINGS
 from simsched.workload import ARRIVALS, DECLARED, SIZES, THINKS, Arrivals, Declared, Sizes, Think
 
@@ -21,6 +22,10 @@ KINDS: dict[Any, Registry[Any]] = {
     Sizes: SIZES,
     Think: THINKS,
     Declared: DECLARED,
+    Order: ORDERS,
+    Fit: FITS,
+    Limit: LIMITS,
+    Wait: WAITS,
 }
 
 

@@ -6,7 +6,8 @@ from itertools import groupby, pairwise
 
 import numpy as np
 from laws.checks_of_resources import RESOURCE_LAWS
-from laws.models import WORK_CONSERVING, Drawn
+from laws.drawn_policies import WORK_CONSERVING
+from laws.models import Drawn
 
 from simsched.analysis import little
 from simsched.core import NS_PER_MS
@@ -120,7 +121,7 @@ def _idle_beside_waiting(drawn: Drawn, run: Run, name: str) -> Iterator[tuple[in
 
 
 def work_conserving(drawn: Drawn, run: Run) -> None:
-    """drain, shortest_first and longest_first never leave a server free beside waiting work (unless for memory)."""
+    """Policies that never wait for more leave no server free beside waiting work (unless for memory)."""
     for name, stage in drawn.scenario.stages.items():
         greedy = isinstance(stage.policy, tuple(POLICIES[kind] for kind in WORK_CONSERVING))
         if greedy and stage.memory is None and stage.replicas == 1:

@@ -1,22 +1,18 @@
-"""Small scenarios for the laws. Times are multiples of 1 ms, so that ties are likely.
-
-A policy is built from its dataclass: a new registered policy is tested on arrival. A field whose name and type say
-nothing to `values_of` raises TypeError: give it values there.
-"""
+"""Small scenarios for the laws. Times are multiples of 1 ms, so that ties are likely."""
 
 import tempfile
-import types
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from laws.drawn_policies import policies
 
 from simsched.core import Policy
 from simsched.engine import simulate
 from simsched.hardware import Activation, Linear, Random, StageMemory
-from simsched.policies import POLICIES, CountCost, RequestCost, SglangSimple, SizeCost
+from simsched.policies import POLICIES
 from simsched.policies.admission import DeadlineAware, Everybody, InFlight, TokenBucket
 from simsched.policies.routing import ROUTINGS
 from simsched.run import Run
@@ -41,7 +37,6 @@ from simsched.workload.sizes import Drawn as DrawnSizes
 from simsched.workload.sizes import Sizes, one_class
 
 DISCIPLINES = ("uncontended", "fifo", "processor_sharing")
-WORK_CONSERVING = ("drain", "shortest_first", "longest_first")
 SHAPES: dict[str, dict[str, tuple[str, ...]]] = {
     "one": {"a": ()},
     "chain of 2": {"a": ("b",), "b": ()},
@@ -50,7 +45,6 @@ SHAPES: dict[str, dict[str, tuple[str, ...]]] = {
     "fork": {"a": ("b", "c"), "b": (), "c": ()},
 }
 MOST_REQUESTS = 20
-REQUEST_COSTS_DRAWN = (CountCost(), SizeCost(), SizeCost(base=1, per_unit=2))
 _TRACES = tempfile.TemporaryDirectory(prefix="simsched-laws-")
 
 
@@ -67,58 +61,6 @@ class Drawn:
 
     def __repr__(self) -> str:
         return f"seed {self.seed} of\n{to_yaml(to_values(self.scenario))}"
-
-
-# policies -------------------------------------------------------------------------------------------------------
-
-
-def values_of(owner: str, name: str, hint: Any, *, patient: bool = True) -> st.SearchStrategy[Any]:
-    """Values of a policy's field, by its unit, else by its type.
-
-    Args:
-        owner: the policy, for the error.
-        name: of the field.
-        hint: its type.
-        patient: whether an optional field may be None, such as a timeout that never comes.
-    """
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        some = values_of(owner, name, next(option for option in inner if option is not type(None)))
-        return st.none() | some if patient and type(None) in inner else some
-    by_unit = {
-        "max_batch_cost": st.integers(1, 12),
-        "_ms": st.integers(0, 6),
-        "_s": st.sampled_from([0.001, 0.005]),
-        "_rps": st.sampled_from([200.0, 1000.0]),
-    }
-    for unit, values in by_unit.items():
-        if hint in (int, float) and name.endswith(unit):
-            return values
-    if hint is Policy:
-        return st.sampled_from(["drain", "max_wait", "shortest_first"]).flatmap(policies)
-    choices = inner if origin is Literal else REQUEST_COSTS_DRAWN if hint is RequestCost else ()
-    if choices:
-        return st.sampled_from(choices)
-    if hint in (bool, int):
-        return st.booleans() if hint is bool else st.integers(1, 5)
-    raise TypeError(f"policy {owner!r}: what to draw for {name}: {hint}? Say it in tests/laws/models.py, values_of")
-
-
-def policies(name: str, *, patient: bool = True) -> st.SearchStrategy[Policy]:
-    """A registered policy with any sensible fields."""
-    cls: Any = POLICIES[name]
-    if cls is SglangSimple:
-        return st.booleans().flatmap(lambda capped: st.builds(cls, **_of_sglang(capped)))
-    hints = get_type_hints(cls)
-    drawn = {field.name: values_of(name, field.name, hints[field.name], patient=patient) for field in fields(cls)}
-    return st.builds(cls, **drawn)
-
-
-def _of_sglang(capped: bool) -> dict[str, st.SearchStrategy[Any]]:
-    """Its fields: a cap and what it counts come together."""
-    fields = {"max_batch_size": int, "max_batch_wait_ms": float, "batch_wait_when_idle": bool}
-    cap = {"max_batch_cost": float, "request_cost": RequestCost} if capped else {}
-    return {name: values_of("sglang_simple", name, hint) for name, hint in {**fields, **cap}.items()}
 
 
 # stages ---------------------------------------------------------------------------------------------------------

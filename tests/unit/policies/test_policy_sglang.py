@@ -30,7 +30,7 @@ def test_a_cap_closes_the_batch_where_drain_would_not():
         ({"max_batch_wait_ms": -1}, "max_batch_wait_ms: got -1, must be a finite number of ms, at least 0"),
         ({"max_batch_cost": 9}, "request_cost: is missing: max_batch_cost needs it, such as {kind: size}"),
         ({"request_cost": SizeCost()}, "max_batch_cost: is missing: request_cost does nothing without it"),
-        ({"max_batch_cost": 0, "request_cost": SizeCost()}, "max_batch_cost: got 0, must be above 0"),
+        ({"max_batch_cost": 0, "request_cost": SizeCost()}, "max_batch_cost: got 0, must be a finite number above 0"),
     ],
 )
 def test_bad_fields(fields, line):
