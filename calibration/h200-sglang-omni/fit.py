@@ -1,8 +1,9 @@
-"""Fit the curves of this folder from isolated_curves.csv, as a user of simsched would.
+"""Fit the curves of this folder from what was measured alone, as a user of simsched would.
 
     python calibration/h200-sglang-omni/fit.py [--out DIR]
 
-Rewrites curves/*.yaml and a picture of each stage, here or in DIR.
+Rewrites curves/*.yaml and a picture of each stage, here or in DIR: from isolated_curves.csv (one host, medians), from
+trace.json.gz (the device's time alone) and from rounds.csv.gz (another host, single calls in four rounds).
 """
 
 import argparse
@@ -12,7 +13,17 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from simsched.fit import Candidate, Samples, StageFit, fit_form, fit_stage, fit_table, predict, read_samples
+from simsched.fit import (
+    Candidate,
+    Samples,
+    StageFit,
+    fit_form,
+    fit_stage,
+    fit_table,
+    predict,
+    read_profiles,
+    read_samples,
+)
 from simsched.hardware import save_curve
 from simsched.report.figures.fit import write_fit_figure
 
@@ -47,10 +58,26 @@ def rebuild(out: Path) -> None:
         save_curve(table.curve, out / f"curves/{stage}-table.yaml", extra={"unit": unit, **table.summary()})
         write_fit_figure(found, out / f"{stage}.png", f"{stage} alone on one H200, SGLang Omni 0.1.9", unit)
         memory[stage] = peak(found, unit)
+        for kind, other in others(stage).items():
+            save_curve(other.fit.curve, out / f"curves/{stage}-{kind}.yaml", extra={"unit": unit, **other.summary()})
         print(f"{stage}: {found.reason}")
     (out / "curves/memory.yaml").write_text(
         yaml.safe_dump(memory, sort_keys=False, default_flow_style=None, width=118, allow_unicode=True)
     )
+
+
+def others(stage: str) -> dict[str, StageFit]:
+    """The device's part by the profiler's trace, and the same stage on another host, whose speed drifted."""
+    device = read_profiles([HERE / "trace.json.gz"], stage=stage, time="device")
+    rounds = read_profiles([HERE / "rounds.csv.gz"], stage=stage)
+    named = {
+        "device": replace(device, source=f"calibration/{HERE.name}/{device.source}, GPU time"),
+        "rounds": replace(rounds, source=f"calibration/{HERE.name}/{rounds.source}, alone on another H200 host"),
+    }
+    return {
+        "device": fit_stage(named["device"], form="linear", by="padded"),
+        "rounds": fit_stage(named["rounds"], form="roofline", by="padded"),
+    }
 
 
 def told(samples: Samples, found: StageFit, unit: str) -> dict[str, object]:

@@ -25,8 +25,10 @@ OUT = HERE / "mechanism"
 LIVE = HERE / "live"
 COLD = "mix8-m_logn"  # the first phase of its server, not warmed up: no cost of a batch
 FIXED = ("slices", "enc_check_ms", "voc_check_ms", "enc_gpu_ms", "voc_gpu_ms")
-"""Not fitted: slices must be whole; the others are what the trace shows, start and end of batches hardly tell them."""
+"""Not fitted: slices must be whole, and start and end of batches hardly tell the others: the device's are the a_ms of
+curves/*-device.yaml, the checks about what the trace has before the launches."""
 FRAMES_A_WORD = 4
+SOURCE = "batches of 13 recorded phases of one H200 host, see calibration/h200-sglang-omni/README.md"
 WEIGHTS_BYTES = {"encoder": 900_000_000, "vocoder": 432_000_000}  # 0.45 B and 216 M parameters, 2 bytes each
 
 
@@ -161,7 +163,8 @@ def main() -> None:
         (OUT / f"{name}.yaml").write_text(f"# written by mechanism.py\n{text}", encoding="utf-8")
     if options.fit:
         found = fit_programs(cases(), fixed=FIXED, jobs=options.jobs, progress=lambda share: print(f"{share:.0%}"))
-        (OUT / "parameters.yaml").write_text(program_fit_yaml(found, "mechanism.py --fit"), encoding="utf-8")
+        text = f"# written by mechanism.py --fit\n{program_fit_yaml(found, SOURCE)}"
+        (OUT / "parameters.yaml").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -22,14 +22,15 @@ def list_(
     what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help="policies, curves, arrivals …")] = None,
     as_json: Json = False,
 ) -> None:
-    """List the kinds that a scenario may name, with their fields; without WHAT, what can be listed."""
+    """List the kinds that a scenario may name, and the profiles that fit reads; without WHAT, what can be listed."""
     from rich.table import Table
 
     from simsched.core import unknown
+    from simsched.fit.sources import SOURCES
     from simsched.report import to_json
     from simsched.scenario.kinds import KINDS
 
-    registries = {registry.plural: registry for registry in KINDS.values()}
+    registries = {registry.plural: registry for registry in (*KINDS.values(), SOURCES)}
     if what is not None and what not in registries:
         raise unknown("list", what, registries, hint=f"one of {', '.join(registries)}")
     if what is None:

@@ -6,7 +6,20 @@ from typing import Any
 
 import typer
 
-from simsched.cli import check, compare, explore, figures, fit, list_, report, run, show, timeline, validate
+from simsched.cli import (
+    check,
+    compare,
+    explore,
+    figures,
+    fit,
+    fit_programs,
+    list_,
+    report,
+    run,
+    show,
+    timeline,
+    validate,
+)
 from simsched.cli.common import kept
 from simsched.core import SimschedError
 
@@ -34,6 +47,7 @@ app.command("figures", epilog=kept(figures.EXAMPLES))(figures.figures)
 app.command("timeline", epilog=kept(timeline.EXAMPLES))(timeline.timeline)
 app.command("explore", epilog=kept(explore.EXAMPLES))(explore.explore)
 app.command("fit", epilog=kept(fit.EXAMPLES))(fit.fit)
+app.command("fit-programs", epilog=kept(fit_programs.EXAMPLES))(fit_programs.fit_programs)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -81,6 +81,7 @@ class Client:
         self._admitted: array[int] | None = None
         self._admissions = 0
         self._plain = False  # nothing to be asked or kept about a request; known when all is wired
+        self._direct = False  # and no time passes between client and first stage either
         self._entry: Entry
 
     def connect(self, entry: Entry, admission: Tasks | None) -> None:
@@ -102,6 +103,7 @@ class Client:
         """Schedule the first sends."""
         guarded = self._gate is not None or self._admitted is not None
         self._plain = not guarded and self.patience is None and self._rows == self._all
+        self._direct = self._plain and self._admission is None and not self._one_way_ns
         if self._due_ns is not None:
             self._kernel.at(self._due_ns[0], self._due, None)
         elif self._starts_ns is not None:
@@ -132,7 +134,11 @@ class Client:
         self._sent = last
         now = self._kernel.now
         self._recorder.arrival[first:last] = now
-        self._launch(self._made(first, last, now))
+        requests = self._made(first, last, now)
+        if self._direct:
+            self._entry.arrive(requests, self._no_place)
+        else:
+            self._launch(requests)
 
     def _launch(self, requests: list[Request]) -> None:
         """On their way to the service."""
@@ -252,6 +258,10 @@ class Client:
         return got == self._answers
 
     def _leave(self, ids: list[int]) -> None:
+        if self._direct:
+            self._recorder.done_all(ids, self._kernel.now)
+            self._settle(ids)
+            return
         if not self._plain:
             ids = ids if self.patience is None else self.patience.leave(ids)
             if self._gate is not None:

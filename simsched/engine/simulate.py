@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from simsched.engine.stages.gated import GatedStage
 from simsched.engine.stages.intake import Join
 from simsched.hardware import draw_factors
 from simsched.run import Recorder, Run, StageLog
+from simsched.workload import Load
 
 
 def simulate(model: Model, *, seed: int = 0, replication: int = 0, progress: Progress | None = None) -> Run:
@@ -36,6 +38,17 @@ def simulate(model: Model, *, seed: int = 0, replication: int = 0, progress: Pro
     return _Simulation(model, seed, replication, progress).run()
 
 
+def _recorder(stages: Sequence[str], load: Load) -> Recorder:
+    """Of the facts about a load's requests; with retries their numbers do not rise with time."""
+    whose: dict[str, Any] = (
+        {} if load.tenants is None else {"tenants": load.tenants.of, "tenant_names": load.tenants.names}
+    )
+    again = load.count < len(load.sizes)
+    return Recorder(
+        stages, load.sizes, load.classes, load.class_names, **whose, within_ns=load.deadline_ns, by_arrival=again
+    )
+
+
 class _Simulation:
     """All objects of one run, wired together."""
 
@@ -47,8 +60,7 @@ class _Simulation:
         self.load = model.workload.draw(seed, replication)
         self.sizes = self.load.sizes.data
         names = [spec.name for spec in model.stages]
-        again = self.load.count < len(self.sizes)
-        self.recorder = Recorder(names, self.load.sizes, self.load.classes, self.load.class_names, by_arrival=again)
+        self.recorder = _recorder(names, self.load)
         self.ledgers = {
             gpu.name: Ledger(gpu.name, gpu.capacity, self.kernel, self.recorder, partial(self._released, gpu.name))
             for gpu in model.gpus

@@ -7,7 +7,7 @@ import yaml
 from rich.table import Table
 
 from simsched.report.words import number
-from simsched.studies.in_service import ProgramFit
+from simsched.studies.in_service import Mood, ProgramFit
 
 
 def program_fit_values(fit: ProgramFit, source: str) -> dict[str, Any]:
@@ -72,6 +72,13 @@ def errors_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         low, up = row["half"]
         table.add_row(row["phase"], row["time"], f"{row['n']:,}", f"{row['median']:+.0%}", f"{low:+.0%} … {up:+.0%}")
     return table
+
+
+def moods_line(moods: Sequence[Mood]) -> str:
+    """How fast the host was in each phase that says so, slowest first, in one line."""
+    slowest = sorted((one for one in moods if one.told), key=lambda one: -one.factor)
+    told = ", ".join(f"{one.phase} ×{one.factor:.2f}" for one in slowest) or "none differs"
+    return f"host times beside the common ones: {told}; the others hardly show them"
 
 
 def _short(value: float) -> float:

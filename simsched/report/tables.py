@@ -24,6 +24,11 @@ ROWS = (
     ("P99.9", "latency_s.p999"),
 )
 
+_DEADLINE_ROWS = (
+    ("goodput, req/s within their deadline", "deadlines.goodput_rps"),
+    ("… as a share of those that have one", "deadlines.attainment"),
+)
+
 
 def summary_table(summaries: Sequence[Summary]) -> RenderableType:
     """One column a scenario: throughput, latency with 95 % intervals, queue share, utilization, memory, incidents."""
@@ -34,6 +39,9 @@ def summary_table(summaries: Sequence[Summary]) -> RenderableType:
     table.add_row("requests (warm-up)", *(_requests(summary) for summary in summaries))
     for label, path in ROWS:
         table.add_row(label, *(cell(summary, path) for summary in summaries))
+    if any(summary["deadlines"] for summary in summaries):
+        for label, path in _DEADLINE_ROWS:
+            table.add_row(label, *(cell(summary, path) if summary["deadlines"] else "" for summary in summaries))
     table.add_row("queue share", *(percent(summary["queue_share"]) for summary in summaries))
     for stage in dict.fromkeys(name for summary in summaries for name in summary["stages"]):
         table.add_section()

@@ -16,6 +16,8 @@ def left_ns(requests: pd.DataFrame, incidents: pd.DataFrame) -> IntArray:
     while it is unfinished.
     """
     end: IntArray = requests["end_ns"].to_numpy()
+    if NEVER not in end:
+        return end
     turned_away = requests["status"].isin(["refused", "failed", "timeout"]).to_numpy()
     gone = turned_away & (end == NEVER)
     if not gone.any():

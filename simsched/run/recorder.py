@@ -80,6 +80,9 @@ class Recorder:
         sizes: true size of each request, by its number.
         classes: class of each request as an index into `class_names`; all of the first by default.
         class_names: names of the classes.
+        tenants: tenant of each request as an index into `tenant_names`; all of the first by default.
+        tenant_names: names of the tenants.
+        within_ns: how long after it was sent each request is wanted, NEVER for whenever; by default all.
         by_arrival: whether the requests' rows are to be sorted by arrival, where their numbers do not rise with it.
     """
 
@@ -90,12 +93,18 @@ class Recorder:
         classes: npt.NDArray[np.int8] | None = None,
         class_names: Sequence[str] = ("",),
         *,
+        tenants: npt.NDArray[np.int8] | None = None,
+        tenant_names: Sequence[str] = ("",),
+        within_ns: IntArray | None = None,
         by_arrival: bool = False,
     ) -> None:
         n = len(sizes)
         self.sizes = sizes
         self.classes = np.zeros(n, np.int8) if classes is None else classes
         self.class_names = list(class_names)
+        self.tenants = np.zeros(n, np.int8) if tenants is None else tenants
+        self.tenant_names = list(tenant_names)
+        self._within_ns = within_ns
         self._by_arrival = by_arrival
         self.arrival = np.full(n, NEVER, np.int64)
         self._done = IdLog()
@@ -165,13 +174,22 @@ class Recorder:
             {
                 "request": sent,
                 "cls": category(of(self.classes), self.class_names),
+                "tenant": category(of(self.tenants), self.tenant_names),
                 "size": of(self.sizes),
                 "arrival_ns": of(self.arrival),
+                "deadline_ns": of(self._deadlines()),
                 "end_ns": of(end),
                 "status": category(of(self.status), STATUS),
             },
             copy=False,
         )
+
+    def _deadlines(self) -> IntArray:
+        """int64[n]: when each request is wanted, NEVER for whenever."""
+        within = self._within_ns
+        if within is None:
+            return np.full(len(self.sizes), NEVER, np.int64)
+        return np.where(within == NEVER, NEVER, self.arrival + within)
 
     def _visits(self) -> pd.DataFrame:
         """One row a visit, by stage: those of batches in order of start, then those that never started.

@@ -12,8 +12,10 @@ NEVER = -1
 REQUESTS = {
     "request": "int64",  # its number, in order of sending; the row
     "cls": "category",  # class, such as "short"
+    "tenant": "category",  # whose it is; "" where nobody tells them apart
     "size": "float64",  # true size in the workload's unit
     "arrival_ns": "int64",  # client's send; in an open loop the time it was due
+    "deadline_ns": "int64",  # when its client wants it; NEVER if whenever
     "end_ns": "int64",  # client has the last byte; NEVER if it has no answer
     "status": "category",  # one of STATUS
 }

@@ -111,7 +111,7 @@ def check(scenario: Scenario) -> Check:
         bound_rps=bound,
         knee_users=knee,
         warnings=(
-            *_overload(slowest, offered),
+            *_overload(model, slowest, offered),
             *_refusals(model),
             *(line for spec, stage in zip(model.stages, stages, strict=True) for line in _past_optimum(spec, stage)),
             *(line for spec in model.stages for line in _memory_warnings(model, spec, laws[spec.name].limit, sizes)),
@@ -236,11 +236,13 @@ def _closed(
     return min(bound, shared), knee_batch(arrivals.users, parts, think_ms=think_ms)
 
 
-def _overload(slowest: StageCheck | ResourceCheck, offered_rps: float | None) -> list[str]:
+def _overload(model: Model, slowest: StageCheck | ResourceCheck, offered_rps: float | None) -> list[str]:
     if offered_rps is None or offered_rps < slowest.capacity_rps:
         return []
-    carries = f"{slowest.name} carries {slowest.capacity_rps:.4g}"
-    return [f"offered {offered_rps:.4g} req/s, {carries}: queues grow as long as the load lasts"]
+    offered = f"offered {offered_rps:.4g} req/s, {slowest.name} carries {slowest.capacity_rps:.4g}"
+    if model.admission is None or getattr(model.admission, "rate_rps", 0.0) >= slowest.capacity_rps:
+        return [f"{offered}: queues grow as long as the load lasts"]
+    return [f"{offered}: its admission has to refuse the rest"]
 
 
 def _refusals(model: Model) -> list[str]:

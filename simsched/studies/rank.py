@@ -8,7 +8,7 @@ from simsched.core import InputError
 from simsched.stats import holm, mean_interval, paired_difference, paired_p_value
 from simsched.studies.compare import Comparison
 
-LARGER_IS_BETTER = ("throughput_rps", "steady_throughput_rps", "goodput_rps")
+LARGER_IS_BETTER = ("throughput_rps", "steady_throughput_rps", "deadlines.goodput_rps", "deadlines.attainment")
 """Metrics that should be large; all others should be small."""
 
 LEVEL = 0.95

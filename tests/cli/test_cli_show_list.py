@@ -6,10 +6,12 @@ import pytest
 import yaml
 from cli_command import complains, here, queue, simsched
 
+from simsched.fit.sources import SOURCES
 from simsched.scenario import load, scenario_of, to_values
 from simsched.scenario.kinds import KINDS
 
-PLURALS = [registry.plural for registry in KINDS.values()]
+LISTED = [*KINDS.values(), SOURCES]
+PLURALS = [registry.plural for registry in LISTED]
 
 
 # show -----------------------------------------------------------------------------------------------------------
@@ -97,17 +99,17 @@ def test_list_names_every_registry_and_kind():
             first, kinds = (cell.strip() for cell in line.split("│")[1:3])
             name = first or name  # a long list goes on in the next line
             rows[name] = f"{rows.get(name, '')} {kinds}".strip()
-    assert rows == {registry.plural: ", ".join(registry) for registry in KINDS.values()}
+    assert rows == {registry.plural: ", ".join(registry) for registry in LISTED}
 
 
 def test_list_as_json(capsys):
     found = here(capsys, "list", "--json").json
-    assert found == {registry.plural: {"kinds": list(registry)} for registry in KINDS.values()}
+    assert found == {registry.plural: {"kinds": list(registry)} for registry in LISTED}
 
 
 @pytest.mark.parametrize("plural", PLURALS)
 def test_list_of_a_registry_has_about_and_fields_of_every_kind(capsys, plural):
-    registry = next(one for one in KINDS.values() if one.plural == plural)
+    registry = next(one for one in LISTED if one.plural == plural)
     found = here(capsys, "list", plural, "--json").json
     assert list(found) == list(registry)
     text = " ".join(here(capsys, "list", plural).out.split())

@@ -19,7 +19,7 @@ def test_validate_prints_measured_predicted_and_error_of_a_phase():
     assert "median |error|" in done.out
 
 
-def test_validate_as_json_says_what_the_experiment_wrote(capsys):
+def test_validate_as_json_is_measured_predicted_and_error(capsys):
     found = here(capsys, "validate", MECHANISM, PHASE, "--json").json
     assert list(found) == ["e32v8-c4"]
     one = found["e32v8-c4"]
@@ -31,9 +31,13 @@ def test_validate_as_json_says_what_the_experiment_wrote(capsys):
         for name in path:
             measured, predicted = measured[name], predicted[name]
         assert one["errors"][short] == pytest.approx(predicted / measured - 1, rel=1e-9)
-    written = json.loads((ROOT / "experiments" / "h200-phases" / "results.json").read_text())["e32v8-c4"]
-    assert one["measured"]["requests"] == written["measured"]["requests"]
-    assert one["errors"] == pytest.approx(written["mechanism"]["errors"], abs=1e-9)
+
+
+def test_a_phase_that_was_never_fitted_is_predicted_as_the_experiment_wrote(capsys):
+    found = here(capsys, "validate", MECHANISM, PHASE.parents[1] / "live-b" / "b-c1", "--json").json["b-c1"]
+    written = json.loads((ROOT / "experiments" / "h200-phases" / "results.json").read_text())["b-c1"]
+    assert found["measured"]["requests"] == written["measured"]["requests"]
+    assert found["errors"] == pytest.approx(written["mechanism"]["errors"], abs=1e-9)
 
 
 @pytest.fixture

@@ -91,8 +91,10 @@ class GatedStage(Intake):
         self._watched: dict[int, Running] | None = None
         ops = spec.program.ops
         one = ops[0] if len(ops) == 1 else None
-        self._one = one if isinstance(one, Work) and one.op == Op.WORK and one.scale == 1 else None
-        self._work = [named[self._one.on].work for named in resources] if self._one is not None else []
+        plain = one if isinstance(one, Work) and one.op == Op.WORK and one.scale == 1 else None
+        self._cost_ms = None if plain is None else plain.cost.ms
+        self._work = [] if plain is None else [named[plain.on].work for named in resources]
+        self._ask = spec.policy.decide
 
     def watched(self) -> dict[int, Running]:
         """What runs on each server, kept from now on; to be called before the run."""
@@ -115,7 +117,7 @@ class GatedStage(Intake):
             if not self._simple and not self._take_first():
                 continue
             try:
-                decision = self.spec.policy.decide(self._kernel.now, self.queue, self.view)
+                decision = self._ask(self._kernel.now, self.queue, self.view)
             except PolicyError:
                 raise
             except Exception as error:
@@ -188,10 +190,13 @@ class GatedStage(Intake):
             return True
         sizes, scale = list(map(self._size_of, ids)), self.spec.scale
         shape: Batch = new_request(Batch, (len(ids), sum(sizes) * scale, max(sizes) * scale))
-        factor = 1.0 if self._factors is None else self._factors[ids[0]]
-        if self._one is not None:
-            self._work[server](ns_from_ms(self._one.cost.ms(shape) * factor), self._finish, batch)
+        if self._cost_ms is not None:
+            ms = self._cost_ms(shape)
+            if self._factors is not None:
+                ms *= self._factors[ids[0]]
+            self._work[server](ns_from_ms(ms), self._finish, batch)
         else:
+            factor = 1.0 if self._factors is None else self._factors[ids[0]]
             batch.steps = self.spec.program.steps(shape, [size * scale for size in sizes], 1 / factor)
             self._go_on(batch)
         return True

@@ -113,7 +113,7 @@ class Intake:
         now = self._kernel.now
         if requests[0].enter_ns != now:
             requests = [request._replace(enter_ns=now) for request in requests]
-        if not self.bounded:
+        if not self._bounded:
             self._enter(requests)
             return
         if not self._door:

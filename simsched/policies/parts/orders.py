@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import ClassVar
 
 from simsched.core import NS_PER_MS, InputError, Request, StageView, ns_from_ms
 from simsched.policies.base import check_above_0, check_wait_ms
@@ -22,56 +23,52 @@ class Fcfs(Order):
         return waiting
 
 
-def _aged(waiting: Sequence[Request], sign: int, aging_ms: float | None) -> list[Request]:
-    """By size (sign 1: short first), or by size weighed against the time of entering.
+@dataclass(frozen=True, kw_only=True)
+class _BySize(Order):
+    """By size, or by size weighed against the time of entering.
 
     A request waits for a unit of size as long as `aging_ms`. All ages grow alike, so the order of two requests
     never changes, and the key needs no clock.
     """
-    if aging_ms is None:
-        return sorted(waiting, key=_SIZE, reverse=sign < 0)  # stable: equals keep their order in reverse too
-    unit_ns = sign * aging_ms * NS_PER_MS
-    return sorted(waiting, key=lambda request: request.enter_ns + unit_ns * request.size)
+
+    sign: ClassVar[int]  # 1: short first
+
+    aging_ms: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.aging_ms is not None:
+            check_wait_ms(self.aging_ms, "aging_ms")
+
+    def arrange(self, now: int, waiting: Sequence[Request], stage: StageView, memory: Hashable) -> Sequence[Request]:
+        """By size, with what waiting makes up for."""
+        if self.aging_ms is None:
+            return sorted(waiting, key=_SIZE, reverse=self.sign < 0)  # stable: equals keep their order in reverse too
+        unit_ns = self.sign * self.aging_ms * NS_PER_MS
+        return sorted(waiting, key=lambda request: request.enter_ns + unit_ns * request.size)
 
 
 @ORDERS.register("shortest_first")
 @dataclass(frozen=True, kw_only=True)
-class ShortestFirst(Order):
+class ShortestFirst(_BySize):
     """The smallest declared size first; with aging, waiting makes up for size.
 
     Attributes:
         aging_ms: ms of waiting that outweigh one unit of size; none: no wait does, and long requests may starve.
     """
 
-    aging_ms: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.aging_ms is not None:
-            check_wait_ms(self.aging_ms, "aging_ms")
-
-    def arrange(self, now: int, waiting: Sequence[Request], stage: StageView, memory: Hashable) -> Sequence[Request]:
-        """Small to large."""
-        return _aged(waiting, 1, self.aging_ms)
+    sign: ClassVar[int] = 1
 
 
 @ORDERS.register("longest_first")
 @dataclass(frozen=True, kw_only=True)
-class LongestFirst(Order):
+class LongestFirst(_BySize):
     """The largest declared size first; with aging, waiting makes up for size.
 
     Attributes:
         aging_ms: ms of waiting that outweigh one unit of size; none: no wait does, and short requests may starve.
     """
 
-    aging_ms: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.aging_ms is not None:
-            check_wait_ms(self.aging_ms, "aging_ms")
-
-    def arrange(self, now: int, waiting: Sequence[Request], stage: StageView, memory: Hashable) -> Sequence[Request]:
-        """Large to small."""
-        return _aged(waiting, -1, self.aging_ms)
+    sign: ClassVar[int] = -1
 
 
 @ORDERS.register("earliest_deadline")

@@ -1,6 +1,6 @@
 """What batches take in service: the programs of stages fitted to recorded phases, batch by batch."""
 
-from simsched.studies.in_service.evaluate import Case
+from simsched.studies.in_service.evaluate import Case, case_errors
 from simsched.studies.in_service.fit import ProgramFit, fit_programs
 from simsched.studies.in_service.moods import Mood, host_parameters, mood
 from simsched.studies.in_service.recording import Item, Recording, recording
@@ -12,6 +12,7 @@ __all__ = [
     "Mood",
     "ProgramFit",
     "Recording",
+    "case_errors",
     "error_rows",
     "fit_programs",
     "groups",

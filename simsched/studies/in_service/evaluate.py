@@ -12,7 +12,7 @@ import numpy.typing as npt
 from simsched.run import Run
 from simsched.scenario import scenario_of
 from simsched.studies.in_service.recording import Recording, recording
-from simsched.studies.in_service.residuals import residuals
+from simsched.studies.in_service.residuals import error_rows, residuals
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -29,6 +29,13 @@ class Case(NamedTuple):
     name: str
     values: Mapping[str, Any]
     run: Run
+
+
+def case_errors(case: Case, parameters: Mapping[str, float]) -> list[dict[str, Any]]:
+    """How the single times of a phase are met by these parameters (`error_rows`)."""
+    scenario = scenario_of(case.values, parameters)
+    recorded = recording(case.run, scenario, case.name)
+    return error_rows(recorded, recorded.predicted_ns(scenario))
 
 
 class Evaluator:

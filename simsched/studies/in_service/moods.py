@@ -13,6 +13,8 @@ from simsched.studies.in_service.residuals import residuals
 
 SLOWEST = 2.0
 """Factors between 1/2 and this are tried."""
+TELLING = 0.95
+"""A factor that leaves more than this share of the loss explains nothing."""
 _HOST = ("interpreter", "cpu")
 
 
@@ -30,6 +32,11 @@ class Mood(NamedTuple):
     factor: float
     loss: float
     loss_without: float
+
+    @property
+    def told(self) -> bool:
+        """Whether the phase says it at all: where a GPU is busy all the time, host times hardly show."""
+        return self.loss < TELLING * self.loss_without
 
 
 def mood(case: Case, parameters: Mapping[str, float]) -> Mood:

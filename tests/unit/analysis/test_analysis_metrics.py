@@ -54,6 +54,30 @@ def test_by_class():
     assert got["long"]["p50"] is None
 
 
+def test_deadlines_are_judged_over_all_that_have_one():
+    """Wanted within 3 s: done after 1 and after 3 (met), after 4 (late), refused; one that is done has none."""
+    recorder = Recorder(["only"], np.ones(5), within_ns=np.array([3, 3, 3, 3, NEVER]) * np.array([S, S, S, S, 1]))
+    recorder.arrival[:] = [0, S, 2 * S, 3 * S, 3 * S]
+    for number, end_s in ((0, 1), (1, 4), (2, 6), (4, 8)):
+        recorder.done(number, end_s * S)
+    recorder.lost(3, REFUSED)
+    got = metrics(recorder.finish({}))
+    assert got.deadlines == {"requests": 4, "met": 2, "attainment": 0.5, "goodput_rps": 2 / 8}
+    assert got.throughput_rps == 4 / 8
+    assert got.by_tenant == {}
+    assert metrics(four_requests()).deadlines == {}
+
+
+def test_by_tenant():
+    told = {"tenants": np.array([0, 1, 1], np.int8), "tenant_names": ("web", "batch")}
+    recorder = Recorder(["only"], np.ones(3), **told)
+    recorder.arrival[:] = [0, 0, 0]
+    for number, end_s in enumerate((1, 2, 4)):
+        recorder.done(number, end_s * S)
+    got = metrics(recorder.finish({})).by_tenant
+    assert {name: (of["requests"], of["mean"]) for name, of in got.items()} == {"web": (1, 1.0), "batch": (2, 3.0)}
+
+
 def test_shares_sum_to_one():
     got = metrics(four_requests())
     assert got.queue_share == 2 / 18

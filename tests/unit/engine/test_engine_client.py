@@ -77,7 +77,9 @@ def test_a_policy_sees_tenant_and_deadline_from_the_send():
         seen.extend((request.tenant, request.deadline_ns) for request in waiting)
         return Dispatch(waiting[:])
 
-    run(stage(ms=10, policy=Asks(noted)), at=[0, 5], client_ms=2, tenants={"mine": 1}, deadline_ms=30)
+    made = run(stage(ms=10, policy=Asks(noted)), at=[0, 5], client_ms=2, tenants={"mine": 1}, deadline_ms=30)
+    assert made.requests["tenant"].tolist() == ["mine", "mine"]
+    assert made.requests["deadline_ns"].tolist() == [30 * MS, 35 * MS]
     assert seen == [("mine", 30 * MS), ("mine", 35 * MS)]
     seen.clear()
     run(stage(ms=10, policy=Asks(noted)), at=[0], deadline_ms={"": 20})
