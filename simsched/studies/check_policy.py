@@ -98,7 +98,7 @@ CHECKS: tuple[tuple[str, Callable[[Subject], Broken | None], tuple[str, ...]], .
 def check_policy(policy: Policy) -> PolicyReport:
     """Ask a policy with views from small to large and in small simulations, and report what it breaks.
 
-    What cannot be seen is not checked: a policy that reads the clock by a name of its own (from time import time),
+    What cannot be seen is not checked: a policy that reads the date (datetime), or a clock by way of another module,
     or one that errs only where no view goes.
 
     Args:

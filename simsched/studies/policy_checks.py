@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
 from simsched.core import Batch, Policy, shown
+from simsched.studies.grid import BATCH_FIELDS
 from simsched.studies.policy_views import Answer, View, ask, still_world, views
 
 
@@ -84,8 +85,8 @@ def attributes(policy: Policy) -> dict[str, Any]:
 
 
 def largest_batch_of(policy: Policy) -> int | None:
-    """The limit that a policy says of itself: its field max_batch or batch."""
-    found = getattr(policy, "max_batch", getattr(policy, "batch", None))
+    """The limit that a policy says of itself: its field max_batch, batch or max_batch_size."""
+    found = next((getattr(policy, name) for name in BATCH_FIELDS if hasattr(policy, name)), None)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
@@ -136,7 +137,7 @@ def check_nobody_twice(subject: Subject) -> Broken | None:
 
 
 def check_own_limits(subject: Subject) -> Broken | None:
-    """It keeps the limits that its fields name: max_batch or batch, and max_cost (the first request is free)."""
+    """It keeps the limits that its fields name: the largest batch, and max_cost (the first request is free)."""
     policy, largest = subject.policy, largest_batch_of(subject.policy)
     max_cost, by = getattr(policy, "max_cost", None), getattr(policy, "by", "sum")
     for case in subject.dispatched():
@@ -219,7 +220,7 @@ def check_random(subject: Subject) -> Broken | None:
 def check_clock(subject: Subject) -> Broken | None:
     """The clock of this computer does not matter, only `now`."""
     for clock in (2_000_001, 3_141_592):
-        with still_world(clock):
+        with still_world(clock, subject.policy):
             broken = _differing(
                 subject,
                 lambda case: ask(subject.policy, case.view, case.memory),

@@ -1,6 +1,7 @@
 """Small to large views to ask a policy with, and what it answered, so that the first failure is the smallest."""
 
 import random
+import sys
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -144,17 +145,27 @@ def ask(
 
 
 @contextmanager
-def still_world(clock: int = 1_000_000) -> Iterator[None]:
-    """Clocks that stand still at `clock` seconds; global random generators as they were afterwards."""
-    real: dict[str, Any] = {name: getattr(time, name) for name in _CLOCKS}
+def still_world(clock: int = 1_000_000, of: object = None) -> Iterator[None]:
+    """Clocks that stand still at `clock` seconds; global random generators as they were afterwards.
+
+    The module of the object `of` may have the clocks under names of its own (from time import time).
+    """
+    homes = [module for module in (time, sys.modules.get(type(of).__module__)) if module is not None]
+    clocks: dict[Any, str] = {getattr(time, name): name for name in _CLOCKS}
+    found = [
+        (home, name, value)
+        for home in homes
+        for name, value in list(vars(home).items())
+        if callable(value) and isinstance(value, type(time.time)) and value in clocks
+    ]
     kept, kept_numpy = random.getstate(), np.random.get_state()
-    for name in _CLOCKS:
-        value: float = clock * 1_000_000_000 if name.endswith("_ns") else float(clock)
-        setattr(time, name, lambda value=value: value)
+    for home, name, real in found:
+        value: float = clock * 1_000_000_000 if clocks[real].endswith("_ns") else float(clock)
+        setattr(home, name, lambda value=value: value)
     try:
         yield
     finally:
-        for name, function in real.items():
-            setattr(time, name, function)
+        for home, name, real in found:
+            setattr(home, name, real)
         random.setstate(kept)
         np.random.set_state(kept_numpy)

@@ -4,6 +4,7 @@ import random
 import time
 from dataclasses import dataclass, field
 from itertools import count
+from time import time as its_own_clock
 
 from simsched.core import Dispatch, Hold, Request
 
@@ -177,6 +178,14 @@ class ReadsTheClock:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReadsItsOwnClock:
+    """The same under a name that was imported before."""
+
+    def decide(self, now, waiting, stage):
+        return Dispatch(waiting[:] if int(its_own_clock()) % 2 == 0 else waiting[::-1])
+
+
+@dataclass(frozen=True, kw_only=True)
 class LooksAtAddresses:
     """By where the objects lie in memory."""
 
@@ -239,7 +248,7 @@ BROKEN = {
     "repeats": (Alternates(),),
     "history": (KeepsARecord(),),
     "random": (Draws(),),
-    "clock": (ReadsTheClock(),),
+    "clock": (ReadsTheClock(), ReadsItsOwnClock()),
     "identity": (LooksAtAddresses(),),
     "ids": (LikesEvenIds(),),
     "true_sizes": (PeeksAtTrueSizes(),),
