@@ -37,7 +37,9 @@ def conserved(drawn: Drawn, run: Run) -> None:
     status = dict(zip(run.requests["request"], run.requests["status"], strict=True))
     count = Counter(status.values())
     assert sum(count[name] for name in STATUS) == len(run.requests)
-    assert len(run.requests) == drawn.scenario.workload.count() or count["unfinished"]
+    load = drawn.scenario.workload
+    attempts = 1 if load.retry is None else load.retry.attempts
+    assert load.count() <= len(run.requests) <= attempts * load.count() or count["unfinished"]
     seen = visit_times(run)
     assert len(seen) == len(run.visits), "a stage was visited twice"
     assert {request for request, _ in seen} <= set(status)
@@ -45,7 +47,7 @@ def conserved(drawn: Drawn, run: Run) -> None:
         complete = [name for name in run.stages if NEVER not in seen.get((request, name), (NEVER,))]
         if fate == "done":
             assert complete == run.stages
-        else:
+        elif fate != "timeout":  # whatever was computed for it
             assert len(complete) < len(run.stages)
         if fate == "refused":
             assert not any((request, name) in seen for name in run.stages)
@@ -102,12 +104,22 @@ def no_batch_too_large(drawn: Drawn, run: Run) -> None:
         assert limit is None or run.batches_of(name)["count"].max() <= limit or not len(run.batches_of(name))
 
 
+def _waits(run: Run, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """When each visit entered the queue and left it: its start, or where its client gave up when it was dropped."""
+    visits = run.visits_of(name)
+    dropped = run.incidents[(run.incidents["kind"] == "cancelled") & (run.incidents["stage"] == name)]
+    gone = dict(zip(dropped["request"], dropped["time_ns"], strict=True))
+    start = visits["start_ns"].to_numpy()
+    until = [gone.get(request, NEVER) for request in visits["request"]]
+    return visits["enter_ns"].to_numpy(), np.where(start == NEVER, np.array(until, np.int64), start)
+
+
 def _idle_beside_waiting(drawn: Drawn, run: Run, name: str) -> Iterator[tuple[int, int]]:
     """Spans of positive time in which a server is free and a request waits."""
-    visits, batches = run.visits_of(name), run.batches_of(name)
+    batches = run.batches_of(name)
     changes: Counter[int] = Counter()
     waits: Counter[int] = Counter()
-    for enter, start in zip(visits["enter_ns"], visits["start_ns"], strict=True):
+    for enter, start in zip(*(column.tolist() for column in _waits(run, name)), strict=True):
         waits[enter] += 1
         waits[FOR_EVER if start == NEVER else start] -= 1
     for start, release in zip(batches["start_ns"], batches["release_ns"], strict=True):
@@ -130,12 +142,12 @@ def work_conserving(drawn: Drawn, run: Run) -> None:
 
 def _settled(drawn: Drawn, run: Run, name: str) -> dict[int, tuple[int, int]]:
     """Number waiting and number of servers taken, once each instant at which one of them changed has settled."""
-    visits, batches = run.visits_of(name), run.batches_of(name)
+    batches = run.batches_of(name)
     queue, running = (
-        dict(zip(*(column.tolist() for column in step(ups.to_numpy(), downs.to_numpy())), strict=True))
+        dict(zip(*(column.tolist() for column in step(ups, downs)), strict=True))
         for ups, downs in (
-            (visits["enter_ns"], visits["start_ns"]),
-            (batches["start_ns"], batches["release_ns"]),
+            _waits(run, name),
+            (batches["start_ns"].to_numpy(), batches["release_ns"].to_numpy()),
         )
     )
     waiting, busy, found = 0, 0, {}
@@ -185,7 +197,10 @@ def refused_only_if_bounded(drawn: Drawn, run: Run) -> None:
     """A request is refused by an admission or a bounded entry only, and each refusal is counted."""
     refused = run.requests.loc[run.requests["status"] == "refused", "request"]
     counted = run.incidents.loc[run.incidents["kind"] == "refused"]
-    assert sorted(counted["request"]) == sorted(refused)
+    assert set(refused) <= set(counted["request"])
+    heard = set(run.requests.loc[run.requests["status"] != "timeout", "request"])  # gave up before the refusal came
+    assert sorted(heard & set(counted["request"])) == sorted(refused)
+    assert not counted["request"].duplicated().any()
     entry = next(name for name in run.stages if not stages_before(drawn, name))
     stage = drawn.scenario.stages[entry]
     bounded = stage.queue.limit is not None or stage.memory is not None

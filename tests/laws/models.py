@@ -1,7 +1,7 @@
 """Small scenarios for the laws. Times are multiples of 1 ms, so that ties are likely."""
 
 import tempfile
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from simsched.workload import (
     LognormalError,
     Mixture,
     Poisson,
+    Retry,
     TraceArrivals,
     Uniform,
 )
@@ -128,6 +129,7 @@ class Options:
     memory: bool = True
     loops: bool = True
     programs: bool = True
+    timeouts: bool = False
     routings: tuple[str, ...] = ()
     costs: st.SearchStrategy[Any] = linear | random_cost
 
@@ -227,6 +229,12 @@ workloads = st.builds(
     tenants=st.sampled_from([{}, {"one": 1, "two": 3}]),
     deadline_ms=st.none() | st.integers(1, 9),
 )
+impatient = st.builds(
+    lambda load, timeout_ms, retry: replace(load, timeout_ms=timeout_ms, retry=retry),
+    workloads,
+    st.integers(1, 12),
+    st.none() | st.builds(Retry, attempts=st.just(2), backoff_ms=st.integers(0, 3)),
+)
 
 
 admissions = st.one_of(
@@ -254,7 +262,7 @@ def scenarios(draw, options: Options = ANY) -> Drawn:
         processes={"p": draw(event_loops)} if options.loops else {},
         admission=draw(admissions) if options.bounded else Everybody(),
         links={"pcie": Link(bandwidth=1000, sharing=draw(st.sampled_from(options.disciplines)))},
-        workload=draw(workloads),
+        workload=draw(impatient if options.timeouts else workloads),
     )
     return Drawn(scenario, draw(st.integers(0, 3)))
 

@@ -35,6 +35,13 @@ def test_laws_hold_for_replicas_by_routing(routing, data):
     check_all(drawn, drawn.run())
 
 
+@pytest.mark.parametrize("policy", list(POLICIES))
+@given(data=st.data())
+def test_laws_hold_where_clients_give_up(policy, data):
+    drawn = data.draw(scenarios(replace(ANY, policies=(policy,), timeouts=True)))
+    check_all(drawn, drawn.run())
+
+
 @given(data=st.data())
 def test_laws_hold_without_loops_memory_and_bounds(data):
     """Where nothing lies between the stages, so that the laws with equality bite."""
