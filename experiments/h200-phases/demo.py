@@ -93,7 +93,7 @@ def main() -> None:
     write_predictions([row.mechanism for row in rows], out / "predictions")
     report = out / "report.html"
     write_page(
-        read_material([out / "comparison", out / "predictions"]), report, "simsched demo: three policies, 19 phases"
+        read_material([out / "comparison", out / "predictions"]), report, "simsched demo: three policies, 20 phases"
     )
     console.print(f"\n{time.monotonic() - begin:.0f} s. The report: {report}", highlight=False)
 

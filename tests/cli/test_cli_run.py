@@ -191,6 +191,7 @@ def interrupted(tmp_path_factory):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=listens,  # noqa: PLW1509 - this test has no threads
     )
     try:
         patience = time.monotonic() + 60
@@ -201,7 +202,13 @@ def interrupted(tmp_path_factory):
         out, err = process.communicate(timeout=30)
     finally:
         process.kill()
+        process.communicate()
     return process.returncode, out, err, os.listdir(work)
+
+
+def listens():
+    """A suite that runs in the background has SIGINT ignored, and its children too."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def test_an_interrupted_run_exits_130_and_leaves_nothing(interrupted):
