@@ -19,6 +19,7 @@ from simsched.hardware import Activation, StageMemory, ValidRange
 from simsched.scenario import Gpu, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
 from simsched.scenario.kinds import KINDS
 from simsched.scenario.program import __doc__ as program_words
+from simsched.workload import Retry
 
 SECTIONS: Mapping[str, tuple[str, type]] = {
     "scenario": ("The file", Scenario),
@@ -30,6 +31,7 @@ SECTIONS: Mapping[str, tuple[str, type]] = {
     "process": ("processes.NAME", Process),
     "link": ("links.NAME", Link),
     "workload": ("workload", WorkloadSpec),
+    "retry": ("workload.retry", Retry),
     "warmup": ("workload.warmup", Warmup),
     "valid": ("valid, in any cost", ValidRange),
     "provenance": ("provenance, in the file and in any cost", Provenance),

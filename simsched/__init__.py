@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from simsched.run import save as save_run
     from simsched.scenario import Scenario, load, scenario_of
     from simsched.scenario import run_scenario as simulate
-    from simsched.studies import check, compare, replicate
+    from simsched.studies import check, check_policy, compare, replicate
 
 __version__ = "0.1.0"
 
@@ -52,6 +52,7 @@ __all__ = [
     "StageView",
     "StaticView",
     "check",
+    "check_policy",
     "compare",
     "load",
     "load_run",
@@ -67,7 +68,7 @@ _HOMES = {
     "analysis": ("Metrics", "metrics"),
     "run": ("Run", "read_phase"),
     "scenario": ("Scenario", "load", "scenario_of"),
-    "studies": ("check", "compare", "replicate"),
+    "studies": ("check", "check_policy", "compare", "replicate"),
 }
 _OTHER_NAMES = {"load_run": ("run", "load"), "save_run": ("run", "save"), "simulate": ("scenario", "run_scenario")}
 

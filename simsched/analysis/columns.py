@@ -21,19 +21,24 @@ class RequestColumns:
     Attributes:
         arrival: client's send.
         end: client has the last byte.
-        left: when the request left the system: its end, or for one refused or failed the last incident
+        deadline: when its client wants it.
+        left: when the request left the system: its end, or for one refused, failed or given up the last incident
             that names it (its arrival if none does). NEVER while it is unfinished.
         done: whether its status is done and its end is known.
         cls: index into `class_names`.
+        tenant: index into `tenant_names`.
         status: index into `status_names`.
     """
 
     arrival: IntArray
     end: IntArray
+    deadline: IntArray
     left: IntArray
     done: BoolArray
     cls: npt.NDArray[Any]
     class_names: tuple[str, ...]
+    tenant: npt.NDArray[Any]
+    tenant_names: tuple[str, ...]
     status: npt.NDArray[Any]
     status_names: tuple[str, ...]
 
@@ -89,16 +94,19 @@ class StageColumns:
 def request_columns(run: Run) -> RequestColumns:
     """Columns of the Run's requests."""
     table = run.requests
-    status, cls = table["status"].cat, table["cls"].cat
+    status, cls, tenant = table["status"].cat, table["cls"].cat, table["tenant"].cat
     names = tuple(map(str, status.categories))
     codes, end = status.codes.to_numpy(), _ints(table, "end_ns")
     return RequestColumns(
         arrival=_ints(table, "arrival_ns"),
         end=end,
+        deadline=_ints(table, "deadline_ns"),
         left=left_ns(run.requests, run.incidents),
         done=(codes == _code(names, "done")) & (end != NEVER),
         cls=cls.codes.to_numpy(),
         class_names=tuple(map(str, cls.categories)),
+        tenant=tenant.codes.to_numpy(),
+        tenant_names=tuple(map(str, tenant.categories)),
         status=codes,
         status_names=names,
     )

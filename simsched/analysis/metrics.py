@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simsched.analysis.breakdown import shares_of
 from simsched.analysis.columns import BoolArray, RequestColumns, request_columns, stage_columns
@@ -14,7 +15,7 @@ from simsched.analysis.resources import gpu_memory, incident_counts
 from simsched.analysis.stage import Scope, Window, stage_metrics
 from simsched.analysis.warmup import Warmup, deleted, warmup_of
 from simsched.core import NS_PER_S, NotEnoughData
-from simsched.run import Run
+from simsched.run import NEVER, Run
 
 LATENCY = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 BY_CLASS = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
@@ -30,11 +31,15 @@ class Metrics:
     the drain at the end is left out (design.md 14). Memory peaks and incidents are those of the whole Run.
 
     Attributes:
-        requests: "sent" in the whole Run, "measured", and of those "done", "refused", "failed", "unfinished".
+        requests: "sent" in the whole Run, "measured", and of those "done", "refused", "failed",
+            "unfinished", "timeout" (its client gave up).
         throughput_rps: the client's: measured done requests / (last of their ends − first measured arrival).
         steady_throughput_rps: done requests that ended in the window / its length.
         latency_s: mean, p50, p90, p99, p999, max.
         by_class: class → requests (done), and mean, p50, p90, p99 of their latencies, seconds.
+        by_tenant: the same by tenant; empty where nobody tells them apart.
+        deadlines: "requests" (measured, with a deadline), how many "met" it, that as a share ("attainment"), and
+            "goodput_rps": those that met it, over the time of the throughput; empty where no request has one.
         queue_share: waits at all stages / latencies, sums over sums; above 1 only with fan-out.
         shares: stage → wait, service as shares of the latencies; "other" is the rest, counted once: client,
             hand-offs, responses; below 0 only with fan-out.
@@ -55,6 +60,8 @@ class Metrics:
     steady_throughput_rps: float | None
     latency_s: Mapping[str, float | None]
     by_class: Mapping[str, Mapping[str, float | None]]
+    by_tenant: Mapping[str, Mapping[str, float | None]]
+    deadlines: Mapping[str, float | None]
     queue_share: float | None
     shares: Mapping[str, Any]
     stages: Mapping[str, Mapping[str, Any]]
@@ -93,11 +100,14 @@ def metrics(run: Run, warmup: Warmup | None = None) -> Metrics:
     stages = stage_columns(run)
     scope = Scope(done, requests.left, window, refusals)
     servers = run.meta.get("servers") or {}
+    span_ns = int(requests.end[done].max()) - window.begin_ns
     return Metrics(
         requests=counts,
-        throughput_rps=_client_throughput(requests, done, window.begin_ns, refusals),
+        throughput_rps=_rate(int(done.sum()), span_ns, refusals, "throughput_rps"),
         latency_s=_latency(requests, done, refusals),
-        by_class=_by_class(requests, rows, refusals),
+        by_class=_grouped(requests, rows, refusals, "by_class", (requests.cls, requests.class_names)),
+        by_tenant=_by_tenant(requests, rows, refusals),
+        deadlines=_deadlines(requests, rows, span_ns, refusals),
         stages={name: stage_metrics(name, seen, int(servers.get(name, 1)), scope) for name, seen in stages.items()},
         **_shares(requests, stages, done, refusals),
         steady_throughput_rps=flow["steady_throughput_rps"],
@@ -132,13 +142,10 @@ def _counts(requests: RequestColumns, rows: BoolArray, first: int) -> dict[str, 
     return {"sent": len(rows), "measured": int(rows.sum()), **by_status, "done": done}
 
 
-def _client_throughput(
-    requests: RequestColumns, done: BoolArray, first_arrival: int, refusals: Refusals
-) -> float | None:
-    span = int(requests.end[done].max()) - first_arrival
-    if span <= 0:
-        return refusals.refuse("throughput_rps", "the last measured end is not after the first measured arrival")
-    return int(done.sum()) * NS_PER_S / span
+def _rate(count: int, span_ns: int, refusals: Refusals, path: str) -> float | None:
+    if span_ns <= 0:
+        return refusals.refuse(path, "the last measured end is not after the first measured arrival")
+    return count * NS_PER_S / span_ns
 
 
 def _latency(requests: RequestColumns, done: BoolArray, refusals: Refusals) -> dict[str, float | None]:
@@ -146,17 +153,44 @@ def _latency(requests: RequestColumns, done: BoolArray, refusals: Refusals) -> d
     return {**refusals.spread("latency_s", latency, LATENCY), "max": float(latency.max())}
 
 
-def _by_class(requests: RequestColumns, rows: BoolArray, refusals: Refusals) -> dict[str, Mapping[str, float | None]]:
-    """Every class with a measured request."""
+def _grouped(
+    requests: RequestColumns,
+    rows: BoolArray,
+    refusals: Refusals,
+    path: str,
+    groups: tuple[npt.NDArray[Any], tuple[str, ...]],
+) -> dict[str, Mapping[str, float | None]]:
+    """Latencies of every group with a measured request; `groups` are the codes of all requests, and their names."""
+    codes, names = groups
     found: dict[str, Mapping[str, float | None]] = {}
-    seen = np.bincount(requests.cls[rows], minlength=len(requests.class_names))
+    seen = np.bincount(codes[rows], minlength=len(names))
     done = rows & requests.done
-    latency, cls = (requests.end[done] - requests.arrival[done]) / NS_PER_S, requests.cls[done]
+    latency, group = (requests.end[done] - requests.arrival[done]) / NS_PER_S, codes[done]
     for code in np.flatnonzero(seen):
-        name = requests.class_names[code]
-        mine = latency[cls == code] if len(requests.class_names) > 1 else latency
-        found[name] = {"requests": len(mine), **refusals.spread(f"by_class.{name}", mine, BY_CLASS)}
+        name = names[code]
+        mine = latency[group == code] if len(names) > 1 else latency
+        found[name] = {"requests": len(mine), **refusals.spread(f"{path}.{name}", mine, BY_CLASS)}
     return found
+
+
+def _by_tenant(requests: RequestColumns, rows: BoolArray, refusals: Refusals) -> dict[str, Any]:
+    if requests.tenant_names == ("",):
+        return {}
+    return _grouped(requests, rows, refusals, "by_tenant", (requests.tenant, requests.tenant_names))
+
+
+def _deadlines(requests: RequestColumns, rows: BoolArray, span_ns: int, refusals: Refusals) -> dict[str, float | None]:
+    """Who is refused, given up or still there has not met its deadline."""
+    wanted = rows & (requests.deadline != NEVER)
+    if not wanted.any():
+        return {}
+    met = requests.done & wanted & (requests.end <= requests.deadline)
+    return {
+        "requests": int(wanted.sum()),
+        "met": int(met.sum()),
+        "attainment": int(met.sum()) / int(wanted.sum()),
+        "goodput_rps": _rate(int(met.sum()), span_ns, refusals, "deadlines.goodput_rps"),
+    }
 
 
 def _shares(requests: RequestColumns, stages: Any, done: BoolArray, refusals: Refusals) -> dict[str, Any]:

@@ -56,10 +56,12 @@ def _about(cls: type) -> str:
 
 
 def _fields(cls: Any) -> list[str]:
-    """Names, with the default where there is one; those that every curve has are left out."""
+    """Names, with the default where there is one (… for one that is made); those that every curve has are left out."""
     common = {"valid", "provenance"}
-    return [
-        field.name if field.default is MISSING else f"{field.name}={field.default}"
-        for field in fields(cls)
-        if field.init and field.name not in common
-    ]
+    return [_field(field) for field in fields(cls) if field.init and field.name not in common]
+
+
+def _field(field: Any) -> str:
+    if field.default_factory is not MISSING:
+        return f"{field.name}=…"
+    return str(field.name) if field.default is MISSING else f"{field.name}={field.default}"

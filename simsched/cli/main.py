@@ -6,7 +6,20 @@ from typing import Any
 
 import typer
 
-from simsched.cli import compare, explore, figures, fit, fit_programs, list_, report, run, show, timeline, validate
+from simsched.cli import (
+    check,
+    compare,
+    explore,
+    figures,
+    fit,
+    fit_programs,
+    list_,
+    report,
+    run,
+    show,
+    timeline,
+    validate,
+)
 from simsched.cli.common import kept
 from simsched.core import SimschedError
 
@@ -27,6 +40,7 @@ app.command("run", epilog=kept(run.EXAMPLES))(run.run)
 app.command("compare", epilog=kept(compare.EXAMPLES))(compare.compare)
 app.command("show", epilog=kept(show.EXAMPLES))(show.show)
 app.command("list", epilog=kept(list_.EXAMPLES))(list_.list_)
+app.command("check", epilog=kept(check.EXAMPLES))(check.check)
 app.command("validate", epilog=kept(validate.EXAMPLES))(validate.validate)
 app.command("report", epilog=kept(report.EXAMPLES))(report.report)
 app.command("figures", epilog=kept(figures.EXAMPLES))(figures.figures)
@@ -37,7 +51,7 @@ app.command("fit-programs", epilog=kept(fit_programs.EXAMPLES))(fit_programs.fit
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 2 for a mistake of the user, 130 if interrupted."""
+    """Run the command line and exit: 0 done, 1 a check failed, 2 for a mistake of the user, 130 if interrupted."""
     sys.path.insert(0, os.getcwd())  # for policies of one's own, kind: "module:Name", as `python -m` would
     sys.exit(_status(arguments))
 

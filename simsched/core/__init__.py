@@ -1,5 +1,14 @@
 """What several rooms speak: requests, batches, decisions, units, errors, names, random streams."""
 
+from simsched.core.admission import (
+    Admission,
+    Admit,
+    Refuse,
+    StageLoad,
+    StaticLoad,
+    StaticSystem,
+    SystemView,
+)
 from simsched.core.decision import Dispatch, Hold, Policy, StageView, StaticView
 from simsched.core.errors import (
     InputError,
@@ -15,6 +24,7 @@ from simsched.core.plain import Plain, shown
 from simsched.core.provenance import Origin, Provenance, weakest
 from simsched.core.registry import Registry
 from simsched.core.request import Batch, Request
+from simsched.core.routing import Route, Routing, RoutingView, StaticReplicas
 from simsched.core.streams import stream
 from simsched.core.units import NS_PER_MS, NS_PER_S, format_bytes, ns_from_ms, ns_from_s, parse_bytes
 from simsched.core.yaml_file import read_yaml
@@ -22,6 +32,8 @@ from simsched.core.yaml_file import read_yaml
 __all__ = [
     "NS_PER_MS",
     "NS_PER_S",
+    "Admission",
+    "Admit",
     "Batch",
     "Dispatch",
     "Hold",
@@ -32,12 +44,21 @@ __all__ = [
     "Policy",
     "PolicyError",
     "Provenance",
+    "Refuse",
     "Registry",
     "Request",
+    "Route",
+    "Routing",
+    "RoutingView",
     "SimschedError",
     "SimschedWarning",
+    "StageLoad",
     "StageView",
+    "StaticLoad",
+    "StaticReplicas",
+    "StaticSystem",
     "StaticView",
+    "SystemView",
     "Unstable",
     "format_bytes",
     "ns_from_ms",

@@ -16,6 +16,8 @@ from simsched.core.errors import InputError, unknown
 from simsched.core.registry import Registry
 
 _EXPONENT = re.compile(r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+$")
+_MAPPINGS = (dict, Mapping)
+_WORDS: Mapping[Any, str] = {str: "text", dict: "a mapping of names", Mapping: "a mapping of names"}
 Custom = Callable[[object], object]
 
 
@@ -115,7 +117,7 @@ class Plain:
             return self._union(inner, value)
         if origin is tuple:
             return self._tuple(inner, value)
-        if origin in (dict, Mapping):
+        if origin in _MAPPINGS:
             if not isinstance(value, Mapping):
                 raise InputError(f"got {shown(value)}, must be a mapping of names")
             return {str(name): self._within(str(name), inner[1], item) for name, item in value.items()}
@@ -130,10 +132,11 @@ class Plain:
             return None
         rest = [option for option in options if option is not type(None)]
         for option in rest:
-            if isinstance(option, type) and type(value) is option:
+            named = isinstance(value, Mapping) and get_origin(option) in _MAPPINGS
+            if named or (isinstance(option, type) and type(value) is option):
                 return self.read(option, value)
         if len(rest) > 1 and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            words = ["text" if option is str else "a number" for option in rest]
+            words = [_WORDS.get(get_origin(option) or option, "a number") for option in rest]
             raise InputError(f"got {shown(value)}, must be {' or '.join(dict.fromkeys(words))}")
         return self.read(rest[0], value)
 

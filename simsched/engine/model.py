@@ -1,13 +1,15 @@
 """What the engine simulates: plain frozen objects, all names resolved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-from simsched.core import Policy
+from simsched.core import Admission, Policy, Routing
 from simsched.engine.resources import Sharing
 from simsched.hardware import EventLoopCosts, Program, StageMemory
 from simsched.workload import Workload
+
+Cancelled = Literal["taken", "at_once"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +75,10 @@ class StageSpec:
         noise: factors of a batch's time, as `Curve.noise`; None: each batch takes what its program says.
         next: stages that its requests go on to; none: the answer goes to the client.
         wait_for: stages from which a request must have come before it enters; empty: the entry.
+        replicas: copies with a queue, servers and weights each.
+        routing: which of them a request goes to; None where there is one.
+        gpus: GPU of each replica; empty: all on `gpu`.
+        cancelled: when a waiting request whose client gave up leaves the queue.
     """
 
     name: str
@@ -87,6 +93,24 @@ class StageSpec:
     noise: tuple[float, ...] | None = None
     next: tuple[str, ...] = ()
     wait_for: tuple[str, ...] = ()
+    replicas: int = 1
+    routing: Routing | None = None
+    gpus: tuple[str, ...] = ()
+    cancelled: Cancelled = "taken"
+
+    @property
+    def servers_in_all(self) -> int:
+        """Batches at once, of all replicas together."""
+        return self.servers * self.replicas
+
+    def servers_on(self, gpu: str) -> int:
+        """Servers whose weights this GPU holds."""
+        return self.servers * (self.gpus.count(gpu) if self.gpus else self.replicas * (self.gpu == gpu))
+
+    def replica(self, number: int) -> "StageSpec":
+        """One of its replicas as a stage of its own, on its GPU; joins are made before it."""
+        gpu = self.gpus[number] if self.gpus else self.gpu
+        return replace(self, gpu=gpu, gpus=(), wait_for=self.wait_for[:1], replicas=1, routing=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +122,7 @@ class Model:
         workload: what is sent.
         frontend: process between the clients and the stages, None for none.
         meta: put into the Run's meta as it is.
+        admission: who is let in; None: everybody.
     """
 
     stages: tuple[StageSpec, ...]
@@ -107,3 +132,8 @@ class Model:
     links: tuple[LinkSpec, ...] = ()
     frontend: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
+    admission: Admission | None = None
+
+    def weights_on(self, gpu: str) -> int:
+        """Bytes of weights that a GPU holds."""
+        return sum(int(spec.memory.weights) * spec.servers_on(gpu) for spec in self.stages if spec.memory is not None)

@@ -51,6 +51,31 @@ class Desk:
             self.loop.task(ns_from_ms(self.handoff.ms(Batch(1, size, size))), call, argument)
 
 
+class Tasks:
+    """What event loops ask for one request, one task after another: an admission, a response.
+
+    Args:
+        asked: each loop and its cost, in order.
+        sizes: true size of each request.
+    """
+
+    def __init__(self, asked: Sequence[tuple[EventLoop, Curve]], sizes: Sequence[float]) -> None:
+        self._asked = asked
+        self._sizes = sizes
+
+    def run(self, request: int, call: Call, argument: Any) -> None:
+        """Call after the last of them."""
+        self._pass((0, self._sizes[request], call, argument))
+
+    def _pass(self, hop: tuple[int, float, Call, Any]) -> None:
+        passed, size, call, argument = hop
+        if passed == len(self._asked):
+            call(argument)
+            return
+        loop, cost = self._asked[passed]
+        loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._pass, (passed + 1, size, call, argument))
+
+
 class _Ticket:
     """Counts the members of a batch that have not yet found a place; the server is blocked until then."""
 

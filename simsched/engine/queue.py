@@ -40,6 +40,14 @@ class WaitingQueue(list[Request]):
         list.__setitem__(self, slice(None), [request for request in self if request.id not in gone])
         return found
 
+    def leave(self, number: int) -> Request | None:
+        """The request of this number leaves without a batch; None if it is not here."""
+        for place, request in enumerate(self):
+            if request.id == number:
+                list.__delitem__(self, place)
+                return request
+        return None
+
     def find(self, stage: str, requests: Sequence[Request]) -> Sequence[Request]:
         """The waiting requests that a policy means, in its order.
 

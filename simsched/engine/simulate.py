@@ -2,19 +2,23 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from simsched.core import InputError, stream
 from simsched.engine.client import Client, Progress
+from simsched.engine.dispatcher import Dispatcher, FarDoor
 from simsched.engine.holding import Holding
 from simsched.engine.ledger import Ledger
+from simsched.engine.loads import LoadView
 from simsched.engine.model import Model, StageSpec
-from simsched.engine.outlet import Desk, ToClient, ToStages
+from simsched.engine.outlet import Desk, Entrance, ToClient, ToStages
 from simsched.engine.plant import Plant
 from simsched.engine.stages.gated import GatedStage
-from simsched.hardware import Curve, draw_factors
-from simsched.run import Recorder, Run
+from simsched.engine.stages.intake import Join
+from simsched.hardware import draw_factors
+from simsched.run import Recorder, Run, StageLog
 from simsched.workload import Load
 
 
@@ -34,6 +38,17 @@ def simulate(model: Model, *, seed: int = 0, replication: int = 0, progress: Pro
     return _Simulation(model, seed, replication, progress).run()
 
 
+def _recorder(stages: Sequence[str], load: Load) -> Recorder:
+    """Of the facts about a load's requests; with retries their numbers do not rise with time."""
+    whose: dict[str, Any] = (
+        {} if load.tenants is None else {"tenants": load.tenants.of, "tenant_names": load.tenants.names}
+    )
+    again = load.count < len(load.sizes)
+    return Recorder(
+        stages, load.sizes, load.classes, load.class_names, **whose, within_ns=load.deadline_ns, by_arrival=again
+    )
+
+
 class _Simulation:
     """All objects of one run, wired together."""
 
@@ -42,47 +57,75 @@ class _Simulation:
         self.seed, self.replication = seed, replication
         self.plant = Plant(model)
         self.kernel = self.plant.kernel
-        self.load: Load = model.workload.draw(seed, replication)
+        self.load = model.workload.draw(seed, replication)
         self.sizes = self.load.sizes.data
         names = [spec.name for spec in model.stages]
-        self.recorder = Recorder(names, self.load.sizes, self.load.classes, self.load.class_names)
-        self.stages: dict[str, GatedStage] = {}
+        self.recorder = _recorder(names, self.load)
         self.ledgers = {
             gpu.name: Ledger(gpu.name, gpu.capacity, self.kernel, self.recorder, partial(self._released, gpu.name))
             for gpu in model.gpus
             if gpu.capacity is not None
         }
-        last = sum(not spec.next for spec in model.stages)
-        one_way_ns = round(model.workload.client_ms * 1_000_000 / 2)
         self.client = Client(
             self.load,
             kernel=self.kernel,
             recorder=self.recorder,
-            one_way_ns=one_way_ns,
-            answers=last,
+            one_way_ns=round(model.workload.client_ms * 1_000_000 / 2),
+            answers=sum(not spec.next for spec in model.stages),
             progress=progress,
         )
-        self._make_stages()
+        joins = any(len(spec.wait_for) > 1 for spec in model.stages)
+        self.attained_ns = [0] * len(self.sizes) if joins else None
+        self.stages = {
+            spec.name: self._replicas(spec, log) for spec, log in zip(model.stages, self.recorder.stages, strict=True)
+        }
+        self.dispatchers = {spec.name: self._dispatcher(spec) for spec in model.stages if spec.routing is not None}
         self._connect()
 
     # wiring -----------------------------------------------------------------------------------------------------
 
-    def _make_stages(self) -> None:
-        joins = any(len(spec.wait_for) > 1 for spec in self.model.stages)
-        attained_ns = [0] * len(self.sizes) if joins else None
-        for spec, log in zip(self.model.stages, self.recorder.stages, strict=True):
-            self.stages[spec.name] = GatedStage(
-                spec,
+    def _replicas(self, spec: StageSpec, log: StageLog) -> list[GatedStage]:
+        """The stage, or its replicas."""
+        parts = [spec.replica(number) for number in range(spec.replicas)] if spec.routing is not None else [spec]
+        resources = [
+            self.plant.resources(part, number * spec.servers + server, number)
+            for number, part in enumerate(parts)
+            for server in range(spec.servers)
+        ]
+        draws_ns, factors = self._draws_ns(spec), self._factors(spec)
+        return [
+            GatedStage(
+                part,
                 kernel=self.kernel,
                 log=log,
                 sizes=self.sizes,
-                resources=[self.plant.resources(spec, server) for server in range(spec.servers)],
-                draws_ns=self._draws_ns(spec),
-                factors=self._factors(spec),
-                attained_ns=attained_ns,
-                holding=self._holding(spec),
+                resources=resources,
+                draws_ns=draws_ns,
+                factors=factors,
+                attained_ns=self.attained_ns,
+                holding=self._holding(part),
+                first_server=number * spec.servers,
+                aborted=None if self.client.patience is None else self.client.patience.aborted,
             )
-        self.kernel.deciders = list(self.stages.values())
+            for number, part in enumerate(parts)
+        ]
+
+    def _dispatcher(self, spec: StageSpec) -> Dispatcher:
+        """What stands before the replicas of a stage."""
+        assert spec.routing is not None
+        dispatcher = Dispatcher(
+            spec.name,
+            spec.routing,
+            kernel=self.kernel,
+            replicas=self.stages[spec.name],
+            loads=[LoadView(stage, self.kernel) for stage in self.stages[spec.name]],
+            draws=stream(self.seed, f"routing:{spec.name}", self.replication).random((len(self.sizes), 2)),
+            admitted=self.client.count_admitted(),
+            sizes=self.sizes,
+            join=Join(len(spec.wait_for)) if len(spec.wait_for) > 1 else None,
+        )
+        dispatcher.desks = [self.plant.desk(spec.process, number) for number in range(spec.replicas)]
+        return dispatcher
 
     def _draws_ns(self, spec: StageSpec) -> Sequence[int] | None:
         """Service time of each request for a random cost, from the stage's own stream."""
@@ -119,33 +162,51 @@ class _Simulation:
         )
 
     def _released(self, gpu: str) -> None:
-        for stage in self.stages.values():
-            if stage.spec.gpu == gpu:
-                stage.memory_released()
+        for replicas in self.stages.values():
+            for stage in replicas:
+                if stage.spec.gpu == gpu:
+                    stage.memory_released()
 
     def _connect(self) -> None:
-        for stage in self.stages.values():
-            if stage.spec.next:
-                targets = [self.stages[name] for name in stage.spec.next]
-                desks = [self._desks_between(stage.spec.process, target.spec.process) for target in targets]
-                stage.outlet = ToStages(targets, desks, self.sizes)
-            else:
-                response = self._tasks([stage.spec.process, self.model.frontend], "response")
-                stage.outlet = ToClient(partial(self.client.answer, response))
-        entry = next(stage for stage in self.stages.values() if not stage.spec.wait_for)
-        self.client.connect(entry, self._tasks([self.model.frontend, entry.spec.process], "admission"))
+        """Ways out of each stage, the way in, and who decides in which order."""
+        for spec in self.model.stages:
+            if spec.name in self.dispatchers:
+                self.kernel.deciders.append(self.dispatchers[spec.name])
+            for number, stage in enumerate(self.stages[spec.name]):
+                stage.outlet = self._outlet(spec, number)
+                self.kernel.deciders.append(stage)
+        entry = next(spec for spec in self.model.stages if not spec.wait_for)
+        first = self.dispatchers.get(entry.name, self.stages[entry.name][0])
+        if self.client.patience is not None:
+            self.client.patience.in_service += [s.abort for replicas in self.stages.values() for s in replicas]
+        passed = [(self.model.frontend, 0), (entry.process, 0)]
+        self.client.connect(first, self.plant.tasks("admission", passed, self.sizes))
+        if self.model.admission is not None:
+            seen = [LoadView(stage, self.kernel) for replicas in self.stages.values() for stage in replicas]
+            self.kernel.deciders.insert(0, self.client.guard(self.model.admission, seen))
 
-    def _desks_between(self, sender: str | None, receiver: str | None) -> list[Desk]:
-        """The event loops that a hand-off passes: one within a process, two between processes."""
-        passed = [sender] if sender == receiver else [sender, receiver]
-        desks = [self.plant.desks[name] for name in passed if name is not None]
-        return [desk for desk in desks if desk.handoff is not None]
+    def _outlet(self, spec: StageSpec, replica: int) -> ToStages | ToClient:
+        """Where the members of a batch of this replica go."""
+        if not spec.next:
+            passed = [(spec.process, replica), (self.model.frontend, 0)]
+            return ToClient(partial(self.client.answer, self.plant.tasks("response", passed, self.sizes)))
+        named = {other.name: other for other in self.model.stages}
+        ways = [self._way(spec, replica, named[name]) for name in spec.next]
+        return ToStages([target for target, _ in ways], [desks for _, desks in ways], self.sizes)
 
-    def _tasks(self, passed: Sequence[str | None], task: str) -> list[tuple[Desk, Curve]]:
-        """What the event loops of these processes ask for one request, in order; each process once."""
-        costs = {spec.name: getattr(spec.loop, task) for spec in self.model.processes}
-        asked = [name for name in dict.fromkeys(passed) if name is not None and costs.get(name) is not None]
-        return [(self.plant.desks[name], costs[name]) for name in asked]
+    def _way(self, sender: StageSpec, replica: int, target: StageSpec) -> tuple[Entrance, list[Desk]]:
+        """The entrance of a stage, and the event loops before it: one within a process, two between processes.
+
+        Which event loop of a replicated stage is known only once the request is routed: its dispatcher passes that one.
+        """
+        own = self.plant.desk(sender.process, replica)
+        desks = [] if own is None else [own]
+        near = sender.process == target.process
+        if target.name in self.dispatchers:
+            dispatcher = self.dispatchers[target.name]
+            return dispatcher if near else FarDoor(dispatcher), desks
+        other = None if near else self.plant.desk(target.process, 0)
+        return self.stages[target.name][0], desks if other is None else [*desks, other]
 
     # running ----------------------------------------------------------------------------------------------------
 
@@ -157,7 +218,7 @@ class _Simulation:
             **self.model.meta,
             "seed": self.seed,
             "replication": self.replication,
-            "servers": {spec.name: spec.servers for spec in self.model.stages},
+            "servers": {spec.name: spec.servers_in_all for spec in self.model.stages},
             "gpus": {gpu.name: gpu.capacity for gpu in self.model.gpus},
             "asked_ns": self.plant.asked_ns(),
         }
@@ -166,7 +227,11 @@ class _Simulation:
 
     def _note_unfinished(self) -> None:
         """Requests that are still there when nothing can happen any more: a policy or memory holds them for ever."""
-        places = {request.id: stage.name for stage in self.stages.values() for request in stage.present}
+        there = [stage for replicas in self.stages.values() for stage in replicas]
+        places = {request.id: stage.name for stage in there for request in stage.present}
         for number in self.recorder.unfinished().tolist():
             detail = "its policy holds it for ever, or memory or a place never comes free"
             self.recorder.incident(self.kernel.now, "unfinished", number, places.get(number, ""), detail)
+        if self.client.patience is not None:
+            for number in sorted(self.client.patience.aborted.ids & places.keys()):
+                self.client.patience.aborted.count(number, places[number], "held for ever")

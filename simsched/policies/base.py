@@ -15,3 +15,9 @@ def check_wait_ms(wait_ms: float, name: str) -> None:
     """Refuse a wait that is negative or not finite."""
     if not 0 <= wait_ms < float("inf"):
         raise InputError(f"got {wait_ms}, must be a finite number of ms, at least 0", name)
+
+
+def check_above_0(value: float, name: str) -> None:
+    """Refuse what is not a finite number above 0."""
+    if not 0 < value < float("inf"):
+        raise InputError(f"got {value}, must be a finite number above 0", name)

@@ -9,7 +9,7 @@ from simsched.report.folder import (
     write_predictions,
 )
 from simsched.report.histogram import run_histogram
-from simsched.report.tables import check_table, comparison_table, predictions_table, summary_table
+from simsched.report.tables import check_table, comparison_table, predictions_table, ranking_table, summary_table
 
 __all__ = [
     "check_folder",
@@ -17,6 +17,7 @@ __all__ = [
     "comparison_table",
     "plain_predictions",
     "predictions_table",
+    "ranking_table",
     "run_histogram",
     "summary_table",
     "to_json",

@@ -10,7 +10,7 @@ from rich.text import Text
 from simsched.analysis import number as value_at
 from simsched.core import format_bytes
 from simsched.report.words import number, percent, signed_percent, with_interval
-from simsched.studies import Check, Comparison, Prediction, median_errors
+from simsched.studies import Check, Comparison, Prediction, Ranking, median_errors
 
 Summary = Mapping[str, Any]
 
@@ -24,6 +24,11 @@ ROWS = (
     ("P99.9", "latency_s.p999"),
 )
 
+_DEADLINE_ROWS = (
+    ("goodput, req/s within their deadline", "deadlines.goodput_rps"),
+    ("… as a share of those that have one", "deadlines.attainment"),
+)
+
 
 def summary_table(summaries: Sequence[Summary]) -> RenderableType:
     """One column a scenario: throughput, latency with 95 % intervals, queue share, utilization, memory, incidents."""
@@ -34,6 +39,9 @@ def summary_table(summaries: Sequence[Summary]) -> RenderableType:
     table.add_row("requests (warm-up)", *(_requests(summary) for summary in summaries))
     for label, path in ROWS:
         table.add_row(label, *(cell(summary, path) for summary in summaries))
+    if any(summary["deadlines"] for summary in summaries):
+        for label, path in _DEADLINE_ROWS:
+            table.add_row(label, *(cell(summary, path) if summary["deadlines"] else "" for summary in summaries))
     table.add_row("queue share", *(percent(summary["queue_share"]) for summary in summaries))
     for stage in dict.fromkeys(name for summary in summaries for name in summary["stages"]):
         table.add_section()
@@ -104,6 +112,25 @@ def comparison_table(comparison: Comparison) -> RenderableType:
         )
     notes = [Text(f"! {line}", style="yellow") for line in comparison.warnings]
     return Group(summary_table(summaries), Text(title), table, *notes)
+
+
+def ranking_table(ranking: Ranking) -> RenderableType:
+    """The best first; beside each who is surely behind it, and who is not told apart from it."""
+    title = f"ranking by {_short(ranking.metric)} (all pairs tested at once, 95 %, Holm)"
+    if ranking.refused:
+        return Text(f"{title}: none, {ranking.refused}")
+    table = Table()
+    for column in ("", "scenario", "mean", "surely before", "not told apart from"):
+        table.add_column(column, justify="right" if column in ("", "mean") else "left")
+    names = [place.name for place in ranking.places]
+    for number_, place in enumerate(ranking.places, start=1):
+        mean = f"{number(place.mean)} ±{number(place.half_width)}"
+        behind, level = ranking.behind(place.name, real=True), ranking.level_with(place.name)
+        rest = names[number_:]
+        words = "all that follow" if len(behind) == len(rest) > 1 else ", ".join(behind)
+        table.add_row(str(number_), place.name, mean, words or "–", ", ".join(level) or "–")
+    neighbours = [pair for pair in ranking.pairs if names.index(pair.worse) == names.index(pair.better) + 1]
+    return Group(Text(title), table, *(Text(str(pair)) for pair in neighbours))
 
 
 def _short(metric: str) -> str:

@@ -12,11 +12,13 @@ IntArray = npt.NDArray[np.int64]
 def left_ns(requests: pd.DataFrame, incidents: pd.DataFrame) -> IntArray:
     """When each request left the system, ns, by row of `requests`.
 
-    Its end; for one refused or failed the last incident that names it (its arrival if none does); NEVER while it is
-    unfinished.
+    Its end; for one refused, failed or given up the last incident that names it (its arrival if none does); NEVER
+    while it is unfinished.
     """
     end: IntArray = requests["end_ns"].to_numpy()
-    turned_away = requests["status"].isin(["refused", "failed"]).to_numpy()
+    if NEVER not in end:
+        return end
+    turned_away = requests["status"].isin(["refused", "failed", "timeout"]).to_numpy()
     gone = turned_away & (end == NEVER)
     if not gone.any():
         return end

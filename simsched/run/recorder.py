@@ -13,7 +13,7 @@ from simsched.run.run import Run
 from simsched.run.schema import NEVER, STATUS, VISITS, category
 
 IntArray = npt.NDArray[np.int64]
-DONE, REFUSED, FAILED, UNFINISHED = range(len(STATUS))
+DONE, REFUSED, FAILED, UNFINISHED, TIMEOUT = range(len(STATUS))
 
 
 class IdLog:
@@ -80,6 +80,10 @@ class Recorder:
         sizes: true size of each request, by its number.
         classes: class of each request as an index into `class_names`; all of the first by default.
         class_names: names of the classes.
+        tenants: tenant of each request as an index into `tenant_names`; all of the first by default.
+        tenant_names: names of the tenants.
+        within_ns: how long after it was sent each request is wanted, NEVER for whenever; by default all.
+        by_arrival: whether the requests' rows are to be sorted by arrival, where their numbers do not rise with it.
     """
 
     def __init__(
@@ -88,11 +92,20 @@ class Recorder:
         sizes: npt.NDArray[np.float64],
         classes: npt.NDArray[np.int8] | None = None,
         class_names: Sequence[str] = ("",),
+        *,
+        tenants: npt.NDArray[np.int8] | None = None,
+        tenant_names: Sequence[str] = ("",),
+        within_ns: IntArray | None = None,
+        by_arrival: bool = False,
     ) -> None:
         n = len(sizes)
         self.sizes = sizes
         self.classes = np.zeros(n, np.int8) if classes is None else classes
         self.class_names = list(class_names)
+        self.tenants = np.zeros(n, np.int8) if tenants is None else tenants
+        self.tenant_names = list(tenant_names)
+        self._within_ns = within_ns
+        self._by_arrival = by_arrival
         self.arrival = np.full(n, NEVER, np.int64)
         self._done = IdLog()
         self.status = np.full(n, UNFINISHED, np.int8)
@@ -117,7 +130,7 @@ class Recorder:
         return np.flatnonzero(open_ones)
 
     def lost(self, request: int, status: int) -> None:
-        """This request ended without an answer: REFUSED or FAILED."""
+        """This request ended without an answer: REFUSED, FAILED or TIMEOUT."""
         self.status[request] = status
 
     def memory(self, at_ns: int, gpu: str, kind: str, held: int) -> None:
@@ -147,7 +160,9 @@ class Recorder:
 
     def _requests(self) -> pd.DataFrame:
         sent = np.flatnonzero(self.arrival != NEVER)
-        whole = len(sent) == len(self.arrival)
+        whole = len(sent) == len(self.arrival) and not self._by_arrival
+        if self._by_arrival:
+            sent = sent[np.argsort(self.arrival[sent], kind="stable")]
 
         end = self._done.times_by_id(len(self.sizes))
         self.status[end != NEVER] = DONE
@@ -159,13 +174,22 @@ class Recorder:
             {
                 "request": sent,
                 "cls": category(of(self.classes), self.class_names),
+                "tenant": category(of(self.tenants), self.tenant_names),
                 "size": of(self.sizes),
                 "arrival_ns": of(self.arrival),
+                "deadline_ns": of(self._deadlines()),
                 "end_ns": of(end),
                 "status": category(of(self.status), STATUS),
             },
             copy=False,
         )
+
+    def _deadlines(self) -> IntArray:
+        """int64[n]: when each request is wanted, NEVER for whenever."""
+        within = self._within_ns
+        if within is None:
+            return np.full(len(self.sizes), NEVER, np.int64)
+        return np.where(within == NEVER, NEVER, self.arrival + within)
 
     def _visits(self) -> pd.DataFrame:
         """One row a visit, by stage: those of batches in order of start, then those that never started.

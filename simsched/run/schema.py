@@ -12,9 +12,11 @@ NEVER = -1
 REQUESTS = {
     "request": "int64",  # its number, in order of sending; the row
     "cls": "category",  # class, such as "short"
+    "tenant": "category",  # whose it is; "" where nobody tells them apart
     "size": "float64",  # true size in the workload's unit
     "arrival_ns": "int64",  # client's send; in an open loop the time it was due
-    "end_ns": "int64",  # client has the last byte; NEVER if it was refused or is unfinished
+    "deadline_ns": "int64",  # when its client wants it; NEVER if whenever
+    "end_ns": "int64",  # client has the last byte; NEVER if it has no answer
     "status": "category",  # one of STATUS
 }
 VISITS = {
@@ -44,7 +46,7 @@ MEMORY = {
 }
 INCIDENTS = {
     "time_ns": "int64",
-    "kind": "category",  # refused, too_large, unfinished, error
+    "kind": "category",  # refused, timeout, cancelled, retried, unfinished, error …
     "request": "int64",  # NEVER if it concerns none
     "stage": "category",
     "detail": "str",
@@ -56,7 +58,7 @@ TABLES = {
     "memory": MEMORY,
     "incidents": INCIDENTS,
 }
-STATUS = ("done", "refused", "failed", "unfinished")
+STATUS = ("done", "refused", "failed", "unfinished", "timeout")
 
 
 def category(codes: npt.NDArray[Any], names: Sequence[str]) -> "pd.Categorical[str]":

@@ -14,7 +14,7 @@ from simsched.core import InputError
 from simsched.run.run import Run
 from simsched.run.schema import STATUS, TABLES
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the files' form; raise it when a table or meta.json changes."""
 META = "meta.json"
 _FILES = {META, *(f"{name}.parquet" for name in TABLES)}

@@ -3,6 +3,7 @@
 from simsched.scenario.build import build
 from simsched.scenario.load import load, load_values, scenario_of, to_values, to_yaml
 from simsched.scenario.parameters import parameters_of, references
+from simsched.scenario.policy_text import policy_of, with_policies
 from simsched.scenario.provenance import origin, sources
 from simsched.scenario.simulate import run_scenario
 from simsched.scenario.spec import Gpu, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
@@ -21,10 +22,12 @@ __all__ = [
     "load_values",
     "origin",
     "parameters_of",
+    "policy_of",
     "references",
     "run_scenario",
     "scenario_of",
     "sources",
     "to_values",
     "to_yaml",
+    "with_policies",
 ]

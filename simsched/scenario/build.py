@@ -4,14 +4,17 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from simsched.core import Batch, InputError, format_bytes, unknown
+from simsched.core import Batch, InputError, format_bytes, stream, unknown
 from simsched.engine import GpuSpec, LinkSpec, Model, ProcessSpec, StageSpec
 from simsched.hardware import Curve, EventLoopCosts, Op, Program, Work
 from simsched.hardware.curves import Random
+from simsched.policies.admission import Everybody
+from simsched.policies.routing import ProcessRoundRobin
 from simsched.scenario.graph import Graph, read_graph
 from simsched.scenario.kinds import PLAIN
 from simsched.scenario.program import read_program
 from simsched.scenario.spec import Process, Scenario, Stage, checked_bytes
+from simsched.workload.clients import deadlines_ns
 
 
 def build(scenario: Scenario) -> Model:
@@ -24,6 +27,7 @@ def build(scenario: Scenario) -> Model:
     processes = _processes(scenario)
     if scenario.frontend is not None and scenario.frontend not in processes:
         raise unknown("process", scenario.frontend, processes, "frontend")
+    _check_bound(scenario)
     graph = read_graph(scenario)
     stages = []
     for name in graph.order:
@@ -41,6 +45,7 @@ def build(scenario: Scenario) -> Model:
         links=tuple(LinkSpec(name=name, sharing=link.sharing) for name, link in scenario.links.items()),
         workload=scenario.workload,
         frontend=scenario.frontend,
+        admission=None if isinstance(scenario.admission, Everybody) else scenario.admission,
         meta={"name": scenario.name, "source": {"kind": "simulated"}, "warmup": _plain_warmup(scenario)},
     )
     _check_sizes(scenario, model)
@@ -82,10 +87,29 @@ def _check_workload(scenario: Scenario) -> None:
             file = getattr(getattr(load, field), "file", "")
             problem = f"has {known} requests, the workload asks for {count}"
             raise InputError(f"{file}: {problem}" if file else problem, f"workload.{field}")
+    if isinstance(load.deadline_ms, Mapping):
+        try:
+            deadlines_ns(load.deadline_ms, *load.sizes.draw(1, stream(0, "sizes"))[1:])
+        except InputError as error:
+            raise error.within("workload") from error
     left_out = load.warmup.requests or 0
     if left_out >= count:
         problem = f"got {left_out}, must be below the number of requests ({count}): nothing would be measured"
         raise InputError(problem, "workload.warmup.requests")
+
+
+def _check_bound(scenario: Scenario) -> None:
+    """Stages of one process that are bound to it at admission have as many replicas."""
+    copies: dict[str, tuple[str, int]] = {}
+    for name, stage in scenario.stages.items():
+        if stage.process is None or not isinstance(stage.routing, ProcessRoundRobin):
+            continue
+        other, count = copies.setdefault(stage.process, (name, stage.replicas))
+        if count != stage.replicas:
+            problem = f"got {stage.replicas}, {other} of process {stage.process} has {count}: they must be alike"
+            raise InputError(
+                f"{problem}, since process_round_robin binds a request to one copy", f"stages.{name}.replicas"
+            )
 
 
 def _available(part: object, where: str) -> int | None:
@@ -98,12 +122,13 @@ def _available(part: object, where: str) -> int | None:
 
 def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
     stage = scenario.stages[name]
-    if stage.gpu is not None and stage.gpu not in scenario.gpus:
-        raise unknown("gpu", stage.gpu, scenario.gpus, "gpu")
+    for gpu, field in [(stage.gpu, "gpu"), *((gpu, "gpus") for gpu in stage.gpus or ())]:
+        if gpu is not None and gpu not in scenario.gpus:
+            raise unknown("gpu", gpu, scenario.gpus, field)
     if stage.process is not None and scenario.processes and stage.process not in scenario.processes:
         raise unknown("process", stage.process, scenario.processes, "process")
     program = _program(scenario, stage)
-    known = {"cpu"} | ({"gpu"} if stage.gpu else set())
+    known = {"cpu"} | ({"gpu"} if stage.gpu or stage.gpus else set())
     known |= {"interpreter"} if stage.process else set()
     known |= set(scenario.gpus) | set(scenario.links)
     for resource in sorted(program.resources() - known):
@@ -121,7 +146,7 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
         name=name,
         policy=stage.policy,
         program=program,
-        gpu=stage.gpu,
+        gpu=stage.gpus[0] if stage.gpus else stage.gpu,
         process=stage.process,
         scale=stage.scale,
         servers=stage.servers,
@@ -130,6 +155,10 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
         noise=noise,
         next=graph.next[name],
         wait_for=graph.wait_for[name],
+        replicas=stage.replicas,
+        routing=stage.routing if stage.replicas > 1 else None,
+        gpus=stage.gpus or (),
+        cancelled=stage.cancelled,
     )
 
 
@@ -165,10 +194,10 @@ def _check_sizes(scenario: Scenario, model: Model) -> None:
     largest = scenario.workload.sizes.largest()
     capacities = {gpu.name: gpu.capacity for gpu in model.gpus}
     for name, capacity in capacities.items():
-        here = [spec for spec in model.stages if spec.gpu == name and spec.memory is not None]
+        here = [spec for spec in model.stages if spec.servers_on(name) and spec.memory is not None]
         if capacity is None:
             continue
-        weights = sum(int(spec.memory.weights) * spec.servers for spec in here if spec.memory)
+        weights = model.weights_on(name)
         if weights > capacity:
             raise InputError(
                 f"weights need {format_bytes(weights)}, {name} has {format_bytes(capacity)} after its margin: "

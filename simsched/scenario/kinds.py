@@ -3,19 +3,29 @@
 from collections.abc import Mapping
 from typing import Any
 
-from simsched.core import InputError, Plain, Policy, Registry
+from simsched.core import Admission, InputError, Plain, Policy, Registry, Routing
 from simsched.hardware import CURVES, Curve
 from simsched.hardware.curves import load_curve
-from simsched.policies import POLICIES
+from simsched.policies import POLICIES, REQUEST_COSTS, RequestCost
+from simsched.policies.admission import ADMISSIONS
+from simsched.policies.parts import FITS, LIMITS, ORDERS, WAITS, Fit, Limit, Order, Wait
+from simsched.policies.routing import ROUTINGS
 from simsched.workload import ARRIVALS, DECLARED, SIZES, THINKS, Arrivals, Declared, Sizes, Think
 
 KINDS: dict[Any, Registry[Any]] = {
     Policy: POLICIES,
+    RequestCost: REQUEST_COSTS,
+    Admission: ADMISSIONS,
+    Routing: ROUTINGS,
     Curve: CURVES,
     Arrivals: ARRIVALS,
     Sizes: SIZES,
     Think: THINKS,
     Declared: DECLARED,
+    Order: ORDERS,
+    Fit: FITS,
+    Limit: LIMITS,
+    Wait: WAITS,
 }
 
 

@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from simsched.core import InputError, Policy, Provenance, parse_bytes, unknown
+from simsched.core import Admission, InputError, Policy, Provenance, Routing, parse_bytes, unknown
+from simsched.engine.model import Cancelled
 from simsched.engine.resources import Sharing
 from simsched.hardware import Curve, StageMemory
+from simsched.policies.admission import Everybody
+from simsched.policies.routing import ByLength, RoundRobin
 from simsched.workload import Workload
 
 _RESERVED = ("gpu", "interpreter", "cpu")
@@ -99,8 +102,13 @@ class Stage:
         cost: milliseconds of a batch; instead of `program`.
         program: operations of a batch on resources; instead of `cost`.
         scale: the stage's own unit for one unit of size (4 frames a word).
-        servers: batches at once.
+        servers: batches at once; of each replica.
+        replicas: copies of the stage, each with a queue, servers and weights of its own, in a copy of its process.
+        routing: which replica a request goes to.
+        gpus: GPU of each replica, instead of `gpu` for all.
         queue: its waiting places.
+        cancelled: when a waiting request whose client gave up leaves: "taken" (SGLang Omni's rule: if it is the first
+            when a batch is collected; another member is computed, and its result dropped) or "at_once".
         memory: what it holds on its GPU.
         noise: true lets each batch take its cost times a factor drawn from the cost's own noise (a fitted curve has
             one); one factor for all of a program. Off by default.
@@ -115,7 +123,11 @@ class Stage:
     program: tuple[Any, ...] | None = None
     scale: float = 1.0
     servers: int = 1
+    replicas: int = 1
+    routing: Routing = field(default_factory=RoundRobin)
+    gpus: tuple[str, ...] | None = None
     queue: Queue = field(default_factory=Queue)
+    cancelled: Cancelled = "taken"
     memory: StageMemory | None = None
     noise: bool | None = None
     process: str | None = None
@@ -130,7 +142,18 @@ class Stage:
             raise InputError(f"got {self.scale}, must be a finite number above 0", "scale")
         if self.servers < 1:
             raise InputError(f"got {self.servers}, must be at least 1", "servers")
-        if self.memory is not None and self.gpu is None:
+        if self.replicas < 1:
+            raise InputError(f"got {self.replicas}, must be at least 1", "replicas")
+        if self.gpus is not None and self.gpu is not None:
+            raise InputError("stands beside gpu: say one of them", "gpus")
+        if self.gpus is not None and len(self.gpus) != self.replicas:
+            raise InputError(f"got {len(self.gpus)} GPUs for {self.replicas} replicas, must be one each", "gpus")
+        if isinstance(self.routing, ByLength):
+            try:
+                self.routing.check_replicas(self.replicas)
+            except InputError as error:
+                raise error.within("routing") from error
+        if self.memory is not None and self.gpu is None and self.gpus is None:
             raise InputError("needs a gpu that holds it", "memory")
 
 
@@ -178,6 +201,7 @@ class Scenario:
         links: by name.
         frontend: name of the process between clients and stages (an HTTP server): its event loop does a task at each
             admission before the entry stage's process does, and at each response after the last stage's.
+        admission: who is let in at all; others are refused at once (503).
         seed: of all random streams.
         notes: for readers.
         provenance: how parameters outside the curves are known.
@@ -191,6 +215,7 @@ class Scenario:
     processes: Mapping[str, Process] = field(default_factory=dict)
     links: Mapping[str, Link] = field(default_factory=dict)
     frontend: str | None = None
+    admission: Admission = field(default_factory=Everybody)
     seed: int = 0
     notes: str = ""
     provenance: Provenance = field(default_factory=Provenance)

@@ -1,7 +1,15 @@
 """Statistics of simulation output: intervals, warm-up, quantiles, ranking."""
 
-from simsched.stats.intervals import Interval, PairedDifference, batch_means, mean_interval, paired_difference
+from simsched.stats.intervals import (
+    Interval,
+    PairedDifference,
+    batch_means,
+    mean_interval,
+    paired_difference,
+    prediction_interval,
+)
 from simsched.stats.mixture import Law, mixture_quantile, with_omitted
+from simsched.stats.multiple import holm, paired_p_value
 from simsched.stats.quantiles import (
     QuantileInterval,
     checked_quantile,
@@ -31,6 +39,7 @@ __all__ = [
     "Warmup",
     "batch_means",
     "checked_quantile",
+    "holm",
     "kendall_tau",
     "kim_nelson",
     "kim_nelson_constants",
@@ -39,6 +48,8 @@ __all__ = [
     "mser5",
     "ocba_shares",
     "paired_difference",
+    "paired_p_value",
+    "prediction_interval",
     "quantile",
     "quantile_interval",
     "smallest_sample",

@@ -73,6 +73,27 @@ def mean_interval(values: ArrayLike, *, level: float = 0.95, method: str = "t ov
     )
 
 
+def prediction_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
+    """Where one further value like these will lie: mean ± t_{n−1}·s·√(1+1/n), for normal values.
+
+    For a prediction that one run will judge: the interval of the mean says nothing of how far one run strays.
+
+    Args:
+        values: one value a replication, independent.
+        level: nominal coverage.
+
+    Raises:
+        NotEnoughData: fewer than two values.
+
+    >>> round(prediction_interval([9.0, 10.0, 11.0, 10.0, 10.0]).half_width, 6)   # 0.877989 · √6
+    2.150625
+    """
+    sample = as_sample(values, least=2)
+    mean = mean_interval(sample, level=level)
+    wider = float(mean.half_width * np.sqrt(sample.size + 1))
+    return Interval(mean=mean.mean, half_width=wider, n=sample.size, method="t for one further value", level=level)
+
+
 def batch_means(values: ArrayLike, *, batches: int = 20, level: float = 0.95) -> Interval:
     """The t-interval over the means of consecutive batches of one run.
 

@@ -111,7 +111,7 @@ def check(scenario: Scenario) -> Check:
         bound_rps=bound,
         knee_users=knee,
         warnings=(
-            *_overload(slowest, offered),
+            *_overload(model, slowest, offered),
             *_refusals(model),
             *(line for spec, stage in zip(model.stages, stages, strict=True) for line in _past_optimum(spec, stage)),
             *(line for spec in model.stages for line in _memory_warnings(model, spec, laws[spec.name].limit, sizes)),
@@ -126,8 +126,8 @@ def _stage(spec: StageSpec, law: BatchLaw) -> StageCheck:
         batch=law.limit,
         batch_ms=batch_ms,
         alone_ms=law.ms(1),
-        capacity_rps=_per_s(spec.servers * law.limit, batch_ms),
-        capacity_sorted_rps=_per_s(spec.servers * law.limit, law.least_ms(law.limit)),
+        capacity_rps=_per_s(spec.servers_in_all * law.limit, batch_ms),
+        capacity_sorted_rps=_per_s(spec.servers_in_all * law.limit, law.least_ms(law.limit)),
         best_batch=best_batch(law.ms, law.limit) if batch_ms > 0 else law.limit,
     )
 
@@ -159,35 +159,47 @@ def _asked_ms(model: Model, laws: dict[str, BatchLaw], *, by_size: bool) -> dict
     for spec in model.stages:
         law = laws[spec.name]
         for name, ms in law.demands_ms(law.limit, by_size=by_size).items():
-            full = {"gpu": spec.gpu or "", "interpreter": f"interpreter:{spec.process}"}.get(name, name)
-            if shared.get(full, "uncontended") != "uncontended":
-                asked[full] = asked.get(full, 0.0) + ms
+            for full, share in _shares(spec, name).items():
+                if shared.get(full, "uncontended") != "uncontended":
+                    asked[full] = asked.get(full, 0.0) + ms * share
     for name, ms in _loop_ms(model).items():
         asked[name] = asked.get(name, 0.0) + ms
     return asked
+
+
+def _shares(spec: StageSpec, name: str) -> dict[str, float]:
+    """The resources that a program's name means, and the share of the stage's requests on each; of processes the first.
+
+    Replicas are taken to be equally loaded.
+    """
+    if name == "gpu":
+        gpus = spec.gpus or (spec.gpu or "",)
+        return {gpu: gpus.count(gpu) / len(gpus) for gpu in gpus}
+    return {f"interpreter:{spec.process}": 1 / spec.replicas} if name == "interpreter" else {name: 1.0}
 
 
 def _loop_ms(model: Model) -> dict[str, float]:
     """Event-loop milliseconds of a request on each process's interpreter, at the mean size."""
     size = model.workload.sizes.mean()
     one = Batch(1, size, size)
-    process_of = {spec.name: spec.process for spec in model.stages}
+    named = {spec.name: spec for spec in model.stages}
     costs = {process.name: process.loop for process in model.processes}
     asked: dict[str, float] = {}
 
-    def add(process: str | None, task: str) -> None:
+    def add(process: str | None, task: str, copies: int = 1) -> None:
         cost = getattr(costs[process], task) if process in costs else None
         if process is not None and cost is not None:
-            asked[f"interpreter:{process}"] = asked.get(f"interpreter:{process}", 0.0) + cost.ms(one)
+            asked[f"interpreter:{process}"] = asked.get(f"interpreter:{process}", 0.0) + cost.ms(one) / copies
 
     for spec in model.stages:
         if not spec.wait_for:
             add(spec.process, "admission")
         if not spec.next:
-            add(spec.process, "response")
+            add(spec.process, "response", spec.replicas)
         for target in spec.next:
-            for process in dict.fromkeys([spec.process, process_of[target]]):
-                add(process, "handoff")
+            add(spec.process, "handoff", spec.replicas)
+            if named[target].process != spec.process:
+                add(named[target].process, "handoff", named[target].replicas)
     return asked
 
 
@@ -213,7 +225,7 @@ def _closed(
     think_ms = float(think.draw_ns(DRAWS, stream(0, "think")).mean()) / NS_PER_MS if think else 0.0
     think_ms += model.workload.client_ms + sum(_loop_ms(model).values())
     parts = [
-        BatchStage(batch_ms=laws[spec.name].least_ms, max_batch=laws[spec.name].limit, servers=spec.servers)
+        BatchStage(batch_ms=laws[spec.name].least_ms, max_batch=laws[spec.name].limit, servers=spec.servers_in_all)
         for spec in model.stages
         if laws[spec.name].ms(1) > 0
     ]
@@ -224,11 +236,13 @@ def _closed(
     return min(bound, shared), knee_batch(arrivals.users, parts, think_ms=think_ms)
 
 
-def _overload(slowest: StageCheck | ResourceCheck, offered_rps: float | None) -> list[str]:
+def _overload(model: Model, slowest: StageCheck | ResourceCheck, offered_rps: float | None) -> list[str]:
     if offered_rps is None or offered_rps < slowest.capacity_rps:
         return []
-    carries = f"{slowest.name} carries {slowest.capacity_rps:.4g}"
-    return [f"offered {offered_rps:.4g} req/s, {carries}: queues grow as long as the load lasts"]
+    offered = f"offered {offered_rps:.4g} req/s, {slowest.name} carries {slowest.capacity_rps:.4g}"
+    if model.admission is None or getattr(model.admission, "rate_rps", 0.0) >= slowest.capacity_rps:
+        return [f"{offered}: queues grow as long as the load lasts"]
+    return [f"{offered}: its admission has to refuse the rest"]
 
 
 def _refusals(model: Model) -> list[str]:
@@ -236,7 +250,7 @@ def _refusals(model: Model) -> list[str]:
     arrivals, entry = model.workload.arrivals, next(spec for spec in model.stages if not spec.wait_for)
     if not isinstance(arrivals, Closed) or arrivals.think or model.workload.client_ms or entry.queue_limit is None:
         return []
-    if arrivals.users <= entry.queue_limit + entry.servers:
+    if arrivals.users <= entry.replicas * entry.queue_limit + entry.servers_in_all:
         return []
     return [f"{entry.name}: refused users try again at once: give them think time or client_ms, or a longer queue"]
 
@@ -254,8 +268,7 @@ def _memory_warnings(model: Model, spec: StageSpec, batch: int, sizes: "np.typin
     gpu = next((gpu for gpu in model.gpus if gpu.name == spec.gpu), None)
     if gpu is None or gpu.capacity is None or spec.memory is None:
         return []
-    here = [other for other in model.stages if other.gpu == gpu.name and other.memory is not None]
-    weights = sum(int(other.memory.weights) * other.servers for other in here if other.memory is not None)
+    weights = model.weights_on(gpu.name)
     longest = float(sizes.max())
     need = spec.memory.activation.bytes_of(Batch.of([longest] * batch, spec.scale))
     if weights + need <= gpu.capacity:

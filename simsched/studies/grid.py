@@ -10,7 +10,7 @@ from simsched.scenario import Scenario, Warmup, WorkloadSpec
 from simsched.studies.capacity import check
 from simsched.workload import SIZES, Closed, Long80, Short80, Sizes, Uniform
 
-BATCH_FIELDS = ("max_batch", "batch")
+BATCH_FIELDS = ("max_batch", "batch", "max_batch_size")
 """Fields of a policy that may hold its largest batch."""
 
 _USERS = (0.125, 0.25, 0.5, 1, 1.5, 2)  # of the scenario's own: 64 users give 8, 16, 32, 64, 96, 128; C11's knee is 96
@@ -127,11 +127,13 @@ def _stage(scenario: Scenario, name: str | None) -> tuple[str, str]:
         field = _batch_field(scenario.stages[name].policy)
         if field is None:
             kind = type(scenario.stages[name].policy).__name__
-            raise InputError(f"{kind} of {name} has neither max_batch nor batch: choose another stage", "stage")
+            raise InputError(f"{kind} of {name} has none of {', '.join(BATCH_FIELDS)}: choose another stage", "stage")
         return name, field
     having = {name: field for name, stage in scenario.stages.items() if (field := _batch_field(stage.policy))}
     if not having:
-        raise InputError("no stage's policy has a field max_batch or batch: nothing to vary", "stages")
+        raise InputError(
+            f"no stage's policy has one of the fields {', '.join(BATCH_FIELDS)}: nothing to vary", "stages"
+        )
     if len(having) == 1:
         return next(iter(having.items()))
     try:

@@ -81,7 +81,8 @@ def summarize(
 
 def _intervals(parts: Sequence[dict[str, Any]], run: Run) -> dict[str, Any]:
     found: dict[str, dict[str, Any]] = {}
-    for path in (*WITH_INTERVAL, *(f"stages.{name}.utilization" for name in run.stages)):
+    deadlines = ("deadlines.goodput_rps", "deadlines.attainment") if parts[0]["deadlines"] else ()
+    for path in (*WITH_INTERVAL, *deadlines, *(f"stages.{name}.utilization" for name in run.stages)):
         values = [at(part, path) for part in parts]
         if any(value is None for value in values):
             found[path] = {"low": None, "high": None, "reason": _why(parts, path)}

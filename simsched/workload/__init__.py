@@ -13,7 +13,8 @@ from simsched.workload.arrivals import (
     Think,
     TraceArrivals,
 )
-from simsched.workload.declared import DECLARED, Constant, Declared, Exact, LognormalError
+from simsched.workload.clients import Retry, Tenants
+from simsched.workload.declared import DECLARED, ClassOnly, Constant, Declared, Exact, LognormalError
 from simsched.workload.load import Load, Workload
 from simsched.workload.sizes import SIZES, Drawn, Fixed, Long80, Mixture, Short80, Sizes, Uniform
 from simsched.workload.sizes_tailed import Empirical, Exponential, ListedSizes, Lognormal, TraceSizes
@@ -25,6 +26,7 @@ __all__ = [
     "SIZES",
     "THINKS",
     "Arrivals",
+    "ClassOnly",
     "Closed",
     "Constant",
     "Declared",
@@ -44,8 +46,10 @@ __all__ = [
     "Long80",
     "Mixture",
     "Poisson",
+    "Retry",
     "Short80",
     "Sizes",
+    "Tenants",
     "Think",
     "TraceArrivals",
     "TraceSizes",

@@ -29,10 +29,10 @@ THINKS: Registry["Think"] = Registry("think", "thinks")
 
 @dataclass(frozen=True, kw_only=True)
 class Think:
-    """Base of think times: between an answer and the same user's next request."""
+    """Base of clients' times: between an answer and the same user's next request, or how long one waits for it."""
 
     def draw_ns(self, n: int, generator: np.random.Generator) -> IntArray:
-        """One think time for each of n requests, taken after its answer, nanoseconds."""
+        """One time for each of n requests, nanoseconds."""
         raise NotImplementedError
 
 
@@ -60,7 +60,7 @@ def _check_rate(rate_rps: float) -> None:
 @THINKS.register("exponential")
 @dataclass(frozen=True, kw_only=True)
 class ExponentialThink(Think):
-    """Exponential think time of this mean, ms."""
+    """Exponential time of this mean, ms."""
 
     mean_ms: float
 
@@ -75,7 +75,7 @@ class ExponentialThink(Think):
 @THINKS.register("fixed")
 @dataclass(frozen=True, kw_only=True)
 class FixedThink(Think):
-    """Always the same think time, ms."""
+    """Always the same time, ms."""
 
     ms: float
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simsched.core import InputError, Registry
-from simsched.workload.sizes import check_size
+from simsched.workload.sizes import Drawn, check_size
 from simsched.workload.trace import FloatArray
 
 
@@ -13,7 +13,7 @@ from simsched.workload.trace import FloatArray
 class Declared:
     """Base: declared sizes from true ones."""
 
-    def of(self, sizes: FloatArray, generator: np.random.Generator) -> FloatArray:
+    def of(self, drawn: Drawn, generator: np.random.Generator) -> FloatArray:
         """Declared size of each request."""
         raise NotImplementedError
 
@@ -26,9 +26,9 @@ DECLARED: Registry[Declared] = Registry("declared", "declared")
 class Exact(Declared):
     """The true size."""
 
-    def of(self, sizes: FloatArray, generator: np.random.Generator) -> FloatArray:
+    def of(self, drawn: Drawn, generator: np.random.Generator) -> FloatArray:
         """The sizes themselves."""
-        return sizes
+        return drawn.sizes
 
 
 @DECLARED.register("lognormal")
@@ -42,9 +42,22 @@ class LognormalError(Declared):
         if not 0 <= self.sigma < float("inf"):
             raise InputError(f"got {self.sigma}, must be a finite number, at least 0", "sigma")
 
-    def of(self, sizes: FloatArray, generator: np.random.Generator) -> FloatArray:
+    def of(self, drawn: Drawn, generator: np.random.Generator) -> FloatArray:
         """Each with its own error."""
-        return sizes * generator.lognormal(0.0, self.sigma, len(sizes))
+        return drawn.sizes * generator.lognormal(0.0, self.sigma, len(drawn.sizes))
+
+
+@DECLARED.register("class_only")
+@dataclass(frozen=True, kw_only=True)
+class ClassOnly(Declared):
+    """The mean size of the request's class, in this load: one knows the kind of work, not how much of it."""
+
+    def of(self, drawn: Drawn, generator: np.random.Generator) -> FloatArray:
+        """The mean of each one's class."""
+        counts = np.bincount(drawn.classes, minlength=len(drawn.names))
+        sums = np.bincount(drawn.classes, weights=drawn.sizes, minlength=len(drawn.names))
+        means: FloatArray = sums / np.maximum(counts, 1)
+        return means[drawn.classes]
 
 
 @DECLARED.register("constant")
@@ -57,6 +70,6 @@ class Constant(Declared):
     def __post_init__(self) -> None:
         check_size(self.value, "value")
 
-    def of(self, sizes: FloatArray, generator: np.random.Generator) -> FloatArray:
+    def of(self, drawn: Drawn, generator: np.random.Generator) -> FloatArray:
         """The value for all."""
-        return np.full(len(sizes), float(self.value))
+        return np.full(len(drawn.sizes), float(self.value))

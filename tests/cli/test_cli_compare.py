@@ -99,3 +99,52 @@ def test_a_wrong_second_file_is_named(pair, capsys, tmp_path):
     complains(here(capsys, "compare", pair[0], tmp_path / "no.yaml"), str(tmp_path / "no.yaml"), "no such file")
     pair[1].write_text(pair[1].read_text().replace("drain", "drian"))
     complains(here(capsys, "compare", *pair), str(pair[1]), "did you mean 'drain'")
+
+
+# several policies of one scenario -------------------------------------------------------------------------------
+
+SIX = "server=drain,max_wait:max_wait_ms=5,static:timeout_ms=50,shortest_first,bucketed:edges=[6],best_throughput"
+
+
+def test_six_policies_on_one_scenario_are_ranked(tmp_path, capsys):
+    file = queue(tmp_path)
+    found = here(capsys, "compare", file, "--policies", SIX, "--replications", 4, "--json").json
+    assert [one["name"] for one in found["scenarios"]][:2] == ["drain", "max_wait:max_wait_ms=5"]
+    places, pairs = found["ranking"]["places"], found["ranking"]["pairs"]
+    assert len(places) == 6
+    assert len(pairs) == 15
+    assert [place["mean"] for place in places] == sorted(place["mean"] for place in places)
+    assert places[-1]["name"] == "static:timeout_ms=50"  # at a sixth of the capacity a full batch takes long
+    assert all(pair["real"] for pair in pairs if pair["worse"] == "static:timeout_ms=50")
+
+
+def test_the_ranking_says_which_differences_are_real(tmp_path, capsys):
+    policies = ("--policies", "server=drain,static:timeout_ms=50,max_wait:max_wait_ms=0")
+    out = here(capsys, "compare", queue(tmp_path), *policies, "--replications", 4).out
+    assert "ranking by mean, s (all pairs tested at once, 95 %, Holm)" in out
+    assert "drain before max_wait:max_wait_ms=0: not told apart" in out
+    assert "max_wait:max_wait_ms=0 before static:timeout_ms=50: real" in out
+
+
+def test_the_ranking_may_go_by_another_metric(tmp_path, capsys):
+    settings = ("--policies", "server=drain,static:timeout_ms=50", "--replications", 2, "--rank-by", "latency_s.p99")
+    assert (
+        "ranking by P99, s (all pairs tested at once, 95 %, Holm): none, drain, replication 0: P99 needs"
+        in one_line(here(capsys, "compare", queue(tmp_path), *settings).out)
+    )
+    complains(here(capsys, "compare", queue(tmp_path), *settings[:4], "--rank-by", "p98"), "metric 'p98' is unknown")
+
+
+def test_policies_can_be_written_to_a_folder(tmp_path, capsys):
+    settings = ("--policies", "server=drain,bucketed:edges=[6]", "--replications", 2, "--out", tmp_path / "out")
+    assert here(capsys, "compare", queue(tmp_path), *settings).status == 0
+    assert here(capsys, "report", tmp_path / "out", "--out", tmp_path / "page.html").status == 0
+
+
+def test_policies_want_one_scenario(pair, capsys):
+    complains(here(capsys, "compare", *pair, "--policies", "server=drain"), "--policies: got 2 scenarios, must be one")
+    complains(here(capsys, "compare", pair[0], "--policies", "server=drain"), "must be at least two scenarios")
+
+
+def one_line(text):
+    return " ".join(text.split())

@@ -127,7 +127,7 @@ def test_every_path_that_the_architecture_names_exists():
 def newest_first(monkeypatch):
     """The module that the walkthrough writes; its registration is undone."""
     monkeypatch.setattr(POLICIES, "_items", dict(POLICIES._items))
-    (text,) = blocks(CONTRIBUTING, "python")
+    text, *_ = blocks(CONTRIBUTING, "python")  # tests/docs/test_contributing.py follows the other steps
     return module_of(text, "newest_first_of_contributing", monkeypatch)
 
 
@@ -167,4 +167,6 @@ def test_the_steps_name_what_exists():
     assert imports == [
         "from simsched.core import Dispatch, Request, StageView",
         "from simsched.policies.base import POLICIES, check_max_batch",
+        "from simsched.policies.newest_first import NewestFirst",
+        "from simsched.policies import Drain, NewestFirst",
     ]

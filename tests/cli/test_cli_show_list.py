@@ -93,7 +93,12 @@ def test_requests_that_all_come_at_once_are_no_traceback(capsys, tmp_path):
 def test_list_names_every_registry_and_kind():
     done = simsched("list")
     assert (done.status, done.err) == (0, "")
-    rows = {line.split("│")[1].strip(): line.split("│")[2].strip() for line in done.out.splitlines() if "│" in line}
+    rows, name = {}, ""
+    for line in done.out.splitlines():
+        if "│" in line:
+            first, kinds = (cell.strip() for cell in line.split("│")[1:3])
+            name = first or name  # a long list goes on in the next line
+            rows[name] = f"{rows.get(name, '')} {kinds}".strip()
     assert rows == {registry.plural: ", ".join(registry) for registry in LISTED}
 
 
@@ -119,6 +124,12 @@ def test_list_of_a_registry_has_about_and_fields_of_every_kind(capsys, plural):
 def test_fields_are_those_that_a_scenario_needs(capsys):
     assert here(capsys, "list", "policies", "--json").json["max_wait"]["fields"] == ["max_batch", "max_wait_ms"]
     assert here(capsys, "list", "arrivals", "--json").json["closed"]["fields"][0] == "users"
+    assert here(capsys, "list", "policies", "--json").json["composed"]["fields"] == [
+        "limit",
+        "order=…",
+        "fit=…",
+        "wait=…",
+    ]
     linear = here(capsys, "list", "curves", "--json").json["linear"]["fields"]
     assert "valid" not in " ".join(linear)
     assert "b_ms=0.0" in json.dumps(linear)

@@ -4,13 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby, pairwise
 
+import numpy as np
 from laws.checks_of_resources import RESOURCE_LAWS
-from laws.models import WORK_CONSERVING, Drawn
+from laws.drawn_policies import WORK_CONSERVING
+from laws.models import Drawn
 
 from simsched.analysis import little
 from simsched.core import NS_PER_MS
 from simsched.policies import POLICIES
+from simsched.policies.admission import Everybody, InFlight
 from simsched.run import NEVER, STATUS, Run, step
+from simsched.studies.grid import BATCH_FIELDS
 
 Law = Callable[[Drawn, Run], None]
 FOR_EVER = 1 << 62
@@ -33,7 +37,9 @@ def conserved(drawn: Drawn, run: Run) -> None:
     status = dict(zip(run.requests["request"], run.requests["status"], strict=True))
     count = Counter(status.values())
     assert sum(count[name] for name in STATUS) == len(run.requests)
-    assert len(run.requests) == drawn.scenario.workload.count() or count["unfinished"]
+    load = drawn.scenario.workload
+    attempts = 1 if load.retry is None else load.retry.attempts
+    assert load.count() <= len(run.requests) <= attempts * load.count() or count["unfinished"]
     seen = visit_times(run)
     assert len(seen) == len(run.visits), "a stage was visited twice"
     assert {request for request, _ in seen} <= set(status)
@@ -41,7 +47,7 @@ def conserved(drawn: Drawn, run: Run) -> None:
         complete = [name for name in run.stages if NEVER not in seen.get((request, name), (NEVER,))]
         if fate == "done":
             assert complete == run.stages
-        else:
+        elif fate != "timeout":  # whatever was computed for it
             assert len(complete) < len(run.stages)
         if fate == "refused":
             assert not any((request, name) in seen for name in run.stages)
@@ -84,7 +90,7 @@ def one_batch_a_server(drawn: Drawn, run: Run) -> None:
     """A server starts a batch only after it has released the one before."""
     for name, stage in drawn.scenario.stages.items():
         rows = run.batches_of(name)
-        assert set(rows["server"]) <= set(range(stage.servers))
+        assert set(rows["server"]) <= set(range(stage.servers * stage.replicas))
         for _, mine in rows.groupby("server"):
             spans = sorted(zip(mine["start_ns"], mine["release_ns"].replace(NEVER, FOR_EVER), strict=True))
             for (_, release), (start, _) in pairwise(spans):
@@ -94,16 +100,26 @@ def one_batch_a_server(drawn: Drawn, run: Run) -> None:
 def no_batch_too_large(drawn: Drawn, run: Run) -> None:
     """No batch is larger than its policy's limit."""
     for name, stage in drawn.scenario.stages.items():
-        limit = getattr(stage.policy, "max_batch", getattr(stage.policy, "batch", None))
+        limit = next((getattr(stage.policy, field) for field in BATCH_FIELDS if hasattr(stage.policy, field)), None)
         assert limit is None or run.batches_of(name)["count"].max() <= limit or not len(run.batches_of(name))
+
+
+def _waits(run: Run, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """When each visit entered the queue and left it: its start, or where its client gave up when it was dropped."""
+    visits = run.visits_of(name)
+    dropped = run.incidents[(run.incidents["kind"] == "cancelled") & (run.incidents["stage"] == name)]
+    gone = dict(zip(dropped["request"], dropped["time_ns"], strict=True))
+    start = visits["start_ns"].to_numpy()
+    until = [gone.get(request, NEVER) for request in visits["request"]]
+    return visits["enter_ns"].to_numpy(), np.where(start == NEVER, np.array(until, np.int64), start)
 
 
 def _idle_beside_waiting(drawn: Drawn, run: Run, name: str) -> Iterator[tuple[int, int]]:
     """Spans of positive time in which a server is free and a request waits."""
-    visits, batches = run.visits_of(name), run.batches_of(name)
+    batches = run.batches_of(name)
     changes: Counter[int] = Counter()
     waits: Counter[int] = Counter()
-    for enter, start in zip(visits["enter_ns"], visits["start_ns"], strict=True):
+    for enter, start in zip(*(column.tolist() for column in _waits(run, name)), strict=True):
         waits[enter] += 1
         waits[FOR_EVER if start == NEVER else start] -= 1
     for start, release in zip(batches["start_ns"], batches["release_ns"], strict=True):
@@ -117,21 +133,21 @@ def _idle_beside_waiting(drawn: Drawn, run: Run, name: str) -> Iterator[tuple[in
 
 
 def work_conserving(drawn: Drawn, run: Run) -> None:
-    """drain, shortest_first and longest_first never leave a server free beside waiting work (unless for memory)."""
+    """Policies that never wait for more leave no server free beside waiting work (unless for memory)."""
     for name, stage in drawn.scenario.stages.items():
         greedy = isinstance(stage.policy, tuple(POLICIES[kind] for kind in WORK_CONSERVING))
-        if greedy and stage.memory is None:
+        if greedy and stage.memory is None and stage.replicas == 1:
             assert list(_idle_beside_waiting(drawn, run, name)) == []
 
 
 def _settled(drawn: Drawn, run: Run, name: str) -> dict[int, tuple[int, int]]:
     """Number waiting and number of servers taken, once each instant at which one of them changed has settled."""
-    visits, batches = run.visits_of(name), run.batches_of(name)
+    batches = run.batches_of(name)
     queue, running = (
-        dict(zip(*(column.tolist() for column in step(ups.to_numpy(), downs.to_numpy())), strict=True))
+        dict(zip(*(column.tolist() for column in step(ups, downs)), strict=True))
         for ups, downs in (
-            (visits["enter_ns"], visits["start_ns"]),
-            (batches["start_ns"], batches["release_ns"]),
+            _waits(run, name),
+            (batches["start_ns"].to_numpy(), batches["release_ns"].to_numpy()),
         )
     )
     waiting, busy, found = 0, 0, {}
@@ -146,17 +162,19 @@ def places_kept(drawn: Drawn, run: Run) -> None:
     for name, stage in drawn.scenario.stages.items():
         if stage.queue.limit is not None:
             for now, (waiting, busy) in _settled(drawn, run, name).items():
-                assert waiting <= stage.queue.limit + stage.servers - busy, f"{name} at {now} ns"
+                places = stage.queue.limit + stage.servers
+                assert waiting <= stage.replicas * places - busy, f"{name} at {now} ns"
 
 
 def refused_for_want_of_a_place(drawn: Drawn, run: Run) -> None:
     """Who is refused for a place would find none once the instant has settled, whatever ended in it."""
     entry = run.stages[0]
     stage = drawn.scenario.stages[entry]
-    if stage.queue.limit is None or (stage.memory and drawn.scenario.gpus[stage.gpu].memory):
+    if stage.queue.limit is None or stage.replicas > 1 or (stage.memory and drawn.scenario.gpus[stage.gpu].memory):
         return
     settled = _settled(drawn, run, entry)
-    for now in run.incidents.loc[run.incidents["kind"] == "refused", "time_ns"]:
+    refused = (run.incidents["kind"] == "refused") & (run.incidents["stage"] == entry)
+    for now in run.incidents.loc[refused, "time_ns"]:
         waiting, busy = settled[max(time for time in settled if time <= now)]
         assert waiting >= stage.queue.limit + stage.servers - busy, f"refused at {now} ns beside a free place"
 
@@ -165,7 +183,7 @@ def blocked_in_order(drawn: Drawn, run: Run) -> None:
     """Who ended earlier at the stage before enters no later: nobody passes those who are blocked."""
     for name in run.stages:
         before = stages_before(drawn, name)
-        if len(before) == 1:
+        if len(before) == 1 and drawn.scenario.stages[name].replicas == 1:
             ends = run.visits_of(before[0]).set_index("request")["end_ns"]
             seen = sorted((int(ends[row.request]), row.enter_ns) for row in run.visits_of(name).itertuples())
             latest = -1
@@ -176,14 +194,29 @@ def blocked_in_order(drawn: Drawn, run: Run) -> None:
 
 
 def refused_only_if_bounded(drawn: Drawn, run: Run) -> None:
-    """A request is refused by a bounded entry only, and each refusal is counted."""
+    """A request is refused by an admission or a bounded entry only, and each refusal is counted."""
     refused = run.requests.loc[run.requests["status"] == "refused", "request"]
     counted = run.incidents.loc[run.incidents["kind"] == "refused"]
-    assert sorted(counted["request"]) == sorted(refused)
+    assert set(refused) <= set(counted["request"])
+    heard = set(run.requests.loc[run.requests["status"] != "timeout", "request"])  # gave up before the refusal came
+    assert sorted(heard & set(counted["request"])) == sorted(refused)
+    assert not counted["request"].duplicated().any()
     entry = next(name for name in run.stages if not stages_before(drawn, name))
     stage = drawn.scenario.stages[entry]
-    assert not len(refused) or stage.queue.limit is not None or stage.memory is not None
-    assert set(counted["stage"]) <= {entry}
+    bounded = stage.queue.limit is not None or stage.memory is not None
+    guarded = not isinstance(drawn.scenario.admission, Everybody)
+    assert set(counted["stage"]) <= ({entry} if bounded else set()) | ({""} if guarded else set())
+
+
+def never_more_in_flight(drawn: Drawn, run: Run) -> None:
+    """With `in_flight`, at most so many are in the service; the clients' ways are not in it."""
+    if not isinstance(drawn.scenario.admission, InFlight) or drawn.scenario.processes:
+        return
+    way_ns = drawn.scenario.workload.client_ms * NS_PER_MS // 2
+    inside = run.requests[run.requests["status"] != "refused"]
+    gone = inside["end_ns"].where(inside["end_ns"] == NEVER, inside["end_ns"] - way_ns)
+    _, level = step((inside["arrival_ns"] + way_ns).to_numpy(np.int64), gone.to_numpy(np.int64))
+    assert not len(level) or level.max() <= drawn.scenario.admission.max_in_flight
 
 
 def littles_law(drawn: Drawn, run: Run) -> None:
@@ -222,6 +255,7 @@ LAWS: tuple[Law, ...] = (
     work_conserving,
     places_kept,
     refused_only_if_bounded,
+    never_more_in_flight,
     refused_for_want_of_a_place,
     blocked_in_order,
     littles_law,

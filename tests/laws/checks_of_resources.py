@@ -19,11 +19,14 @@ def memory_within_capacity(drawn: Drawn, run: Run) -> None:
         held[row.gpu][row.kind] = row.bytes
         assert row.bytes >= 0
         assert held[row.gpu].total() <= drawn.scenario.gpus[row.gpu].memory, f"{row.gpu} at {row.time_ns} ns"
-    if not (run.requests["status"] == "unfinished").any():
+    for_ever = (run.requests["status"] == "unfinished").any() or (run.incidents["detail"] == "held for ever").any()
+    if not for_ever:
         for gpu, kinds in held.items():
             here = [stage for stage in drawn.scenario.stages.values() if stage.gpu == gpu and stage.memory]
             counted = drawn.scenario.gpus[gpu].memory is not None
-            weights = sum(int(stage.memory.weights) * stage.servers for stage in here) if counted else 0
+            weights = (
+                sum(int(stage.memory.weights) * stage.servers * stage.replicas for stage in here) if counted else 0
+            )
             assert +kinds == +Counter(weights=weights)
 
 

@@ -1,25 +1,24 @@
-"""Small scenarios for the laws. Times are multiples of 1 ms, so that ties are likely.
-
-A policy is built from its dataclass: a new registered policy is tested on arrival. A field whose name and type say
-nothing to `values_of` raises TypeError: give it values there.
-"""
+"""Small scenarios for the laws. Times are multiples of 1 ms, so that ties are likely."""
 
 import tempfile
-import types
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from laws.drawn_policies import policies
 
 from simsched.core import Policy
 from simsched.engine import simulate
 from simsched.hardware import Activation, Linear, Random, StageMemory
 from simsched.policies import POLICIES
+from simsched.policies.admission import DeadlineAware, Everybody, InFlight, TokenBucket
+from simsched.policies.routing import ROUTINGS
 from simsched.run import Run
 from simsched.scenario import Gpu, Link, Process, Queue, Scenario, Stage, WorkloadSpec, build, to_values, to_yaml
 from simsched.workload import (
+    ClassOnly,
     Closed,
     Constant,
     Declared,
@@ -31,6 +30,7 @@ from simsched.workload import (
     LognormalError,
     Mixture,
     Poisson,
+    Retry,
     TraceArrivals,
     Uniform,
 )
@@ -38,7 +38,6 @@ from simsched.workload.sizes import Drawn as DrawnSizes
 from simsched.workload.sizes import Sizes, one_class
 
 DISCIPLINES = ("uncontended", "fifo", "processor_sharing")
-WORK_CONSERVING = ("drain", "shortest_first", "longest_first")
 SHAPES: dict[str, dict[str, tuple[str, ...]]] = {
     "one": {"a": ()},
     "chain of 2": {"a": ("b",), "b": ()},
@@ -63,47 +62,6 @@ class Drawn:
 
     def __repr__(self) -> str:
         return f"seed {self.seed} of\n{to_yaml(to_values(self.scenario))}"
-
-
-# policies -------------------------------------------------------------------------------------------------------
-
-
-def values_of(owner: str, name: str, hint: Any, *, patient: bool = True) -> st.SearchStrategy[Any]:
-    """Values of a policy's field, by its unit, else by its type.
-
-    Args:
-        owner: the policy, for the error.
-        name: of the field.
-        hint: its type.
-        patient: whether an optional field may be None, such as a timeout that never comes.
-    """
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        some = values_of(owner, name, next(option for option in inner if option is not type(None)))
-        return st.none() | some if patient and type(None) in inner else some
-    by_unit = {
-        "_ms": st.integers(0, 6),
-        "_s": st.sampled_from([0.001, 0.005]),
-        "_rps": st.sampled_from([200.0, 1000.0]),
-    }
-    for unit, values in by_unit.items():
-        if hint in (int, float) and name.endswith(unit):
-            return values
-    if hint is Policy:
-        return st.sampled_from(["drain", "max_wait", "shortest_first"]).flatmap(policies)
-    if origin is Literal:
-        return st.sampled_from(inner)
-    if hint in (bool, int):
-        return st.booleans() if hint is bool else st.integers(1, 5)
-    raise TypeError(f"policy {owner!r}: what to draw for {name}: {hint}? Say it in tests/laws/models.py, values_of")
-
-
-def policies(name: str, *, patient: bool = True) -> st.SearchStrategy[Policy]:
-    """A registered policy with any sensible fields."""
-    cls: Any = POLICIES[name]
-    hints = get_type_hints(cls)
-    drawn = {field.name: values_of(name, field.name, hints[field.name], patient=patient) for field in fields(cls)}
-    return st.builds(cls, **drawn)
 
 
 # stages ---------------------------------------------------------------------------------------------------------
@@ -171,10 +129,27 @@ class Options:
     memory: bool = True
     loops: bool = True
     programs: bool = True
+    timeouts: bool = False
+    routings: tuple[str, ...] = ()
     costs: st.SearchStrategy[Any] = linear | random_cost
 
 
 ANY = Options()
+
+
+@st.composite
+def replicated(draw, names: tuple[str, ...]) -> dict[str, Any]:
+    """Replicas and their routing; all alike, as processes that are bound need it."""
+    if not names:
+        return {}
+    edges = {"edges": (2,)}
+    return {"replicas": 2, "routing": draw(st.sampled_from([_routing(name, edges) for name in names]))}
+
+
+def _routing(name: str, values: dict[str, Any]) -> Any:
+    """A routing for two replicas."""
+    cls: Any = ROUTINGS[name]
+    return cls(**{field.name: values[field.name] for field in fields(cls)})
 
 
 @st.composite
@@ -189,6 +164,7 @@ def stages(draw, name: str, after: tuple[str, ...], options: Options, gpu: str) 
         program=program,
         cost=draw(options.costs) if program is None else None,
         servers=draw(st.integers(1, 2)),
+        **draw(replicated(options.routings)),
         queue=Queue(limit=draw(st.none() | st.integers(0, 2))) if options.bounded else Queue(),
         memory=draw(st.none() | memories) if options.memory else None,
         next=after,
@@ -228,8 +204,8 @@ class Told(Declared):
 
     values: tuple[float, ...]
 
-    def of(self, sizes, generator):
-        return np.array(self.values[: len(sizes)], float)
+    def of(self, drawn, generator):
+        return np.array(self.values[: len(drawn.sizes)], float)
 
 
 closed = st.builds(
@@ -248,8 +224,24 @@ workloads = st.builds(
     arrivals=closed | opened | traced,
     sizes=sizes,
     requests=st.integers(1, MOST_REQUESTS),
-    declared=st.sampled_from([Exact(), Constant(value=2), LognormalError(sigma=0.5)]),
+    declared=st.sampled_from([Exact(), ClassOnly(), Constant(value=2), LognormalError(sigma=0.5)]),
     client_ms=st.sampled_from([0, 2]),
+    tenants=st.sampled_from([{}, {"one": 1, "two": 3}]),
+    deadline_ms=st.none() | st.integers(1, 9),
+)
+impatient = st.builds(
+    lambda load, timeout_ms, retry: replace(load, timeout_ms=timeout_ms, retry=retry),
+    workloads,
+    st.integers(1, 12),
+    st.none() | st.builds(Retry, attempts=st.just(2), backoff_ms=st.integers(0, 3)),
+)
+
+
+admissions = st.one_of(
+    st.just(Everybody()),
+    st.builds(InFlight, max_in_flight=st.integers(1, 6)),
+    st.builds(TokenBucket, rate_rps=st.sampled_from([200, 1000]), burst=st.integers(1, 3)),
+    st.builds(DeadlineAware, batch=st.integers(1, 3)),
 )
 
 
@@ -268,8 +260,9 @@ def scenarios(draw, options: Options = ANY) -> Drawn:
         stages=made,
         gpus={gpu: Gpu(memory=draw(memory), sharing=draw(st.sampled_from(options.disciplines))) for gpu in gpus},
         processes={"p": draw(event_loops)} if options.loops else {},
+        admission=draw(admissions) if options.bounded else Everybody(),
         links={"pcie": Link(bandwidth=1000, sharing=draw(st.sampled_from(options.disciplines)))},
-        workload=draw(workloads),
+        workload=draw(impatient if options.timeouts else workloads),
     )
     return Drawn(scenario, draw(st.integers(0, 3)))
 

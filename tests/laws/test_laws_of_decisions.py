@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.models import ANY, DISCIPLINES, Drawn, Given, Told, by_count, one_stage, policies, scenarios, values_of
+from laws.drawn_policies import policies, values_of
+from laws.models import ANY, DISCIPLINES, Drawn, Given, Told, by_count, one_stage, scenarios
 
 from simsched.core import Dispatch, Hold, Policy, Request, StageView
 from simsched.policies import POLICIES, Drain
@@ -150,6 +151,6 @@ def test_a_policy_that_forgets_is_seen():
 
 
 def test_a_policy_with_an_unknown_field_fails_loudly():
-    for name, hint in (("weights", dict[str, float]), ("label", str), ("factor", float)):
+    for name, hint in (("shares", dict[str, float]), ("label", str), ("slope", float)):
         with pytest.raises(TypeError, match=f"'mine': what to draw for {name}"):
             values_of("mine", name, hint)

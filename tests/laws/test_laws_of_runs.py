@@ -9,6 +9,7 @@ from laws.checks import LAWS, check_all
 from laws.models import ANY, DISCIPLINES, SHAPES, scenarios
 
 from simsched.policies import POLICIES
+from simsched.policies.routing import ROUTINGS
 
 
 @pytest.mark.parametrize("discipline", DISCIPLINES)
@@ -24,6 +25,20 @@ def test_laws_hold_for_policy_on_discipline(policy, discipline, data):
 @given(data=st.data())
 def test_laws_hold_for_shape_with_mixed_policies(shape, data):
     drawn = data.draw(scenarios(replace(ANY, shapes=(shape,))))
+    check_all(drawn, drawn.run())
+
+
+@pytest.mark.parametrize("routing", list(ROUTINGS))
+@given(data=st.data())
+def test_laws_hold_for_replicas_by_routing(routing, data):
+    drawn = data.draw(scenarios(replace(ANY, routings=(routing,))))
+    check_all(drawn, drawn.run())
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+@given(data=st.data())
+def test_laws_hold_where_clients_give_up(policy, data):
+    drawn = data.draw(scenarios(replace(ANY, policies=(policy,), timeouts=True)))
     check_all(drawn, drawn.run())
 
 

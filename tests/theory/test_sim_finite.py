@@ -18,9 +18,10 @@ from test_sim_oracle import (
 
 from simsched.core import NS_PER_MS
 from simsched.hardware import Random
+from simsched.policies.admission import InFlight
 from simsched.stats import mean_interval
-from simsched.theory import erlang_b, finite_mm1, throughput_blocking
-from simsched.workload import Closed, Poisson
+from simsched.theory import erlang_b, finite_mm1, impatient_mm1, throughput_blocking
+from simsched.workload import Closed, ExponentialThink, Poisson
 
 
 def refused(run, effort):
@@ -50,6 +51,20 @@ def test_mm1k(load, effort):
     agrees(shares, exact.rejected, within=0.25)
     agrees(sojourns, exact.mean_sojourn_s, within=0.1)
     assert not mean_interval(shares, level=LEVEL).holds(finite_mm1(load, service_s=1.0, room=7).rejected)
+
+
+@efforts
+def test_in_flight_is_mm1k(effort):
+    """At most K = 10 in the service by admission, the queue itself unbounded: the same chain as M/M/1/K."""
+    stages = {"s": stage(exponential())}
+    model = chain(stages, Poisson(rate_rps=1200), effort, admission=InFlight(max_in_flight=10))
+    shares, sojourns = replicate(
+        model, effort, lambda run: (refused(run, effort), times_ms(run, effort)[1].mean()), seed=35
+    )
+    exact = finite_mm1(1.2, service_s=1.0, room=10)
+    agrees(shares, exact.rejected, within=0.25)
+    agrees(sojourns, exact.mean_sojourn_s, within=0.1)
+    assert not mean_interval(shares, level=LEVEL).holds(finite_mm1(1.2, service_s=1.0, room=7).rejected)
 
 
 @efforts
@@ -87,3 +102,29 @@ def test_hunts_blocking(second_ms, waiting):
     if waiting < 20:
         wrong = throughput_blocking(1.0, second_ms, places=waiting + 1)
         assert not mean_interval(rates, level=LEVEL).holds(wrong)
+
+
+@efforts
+@pytest.mark.parametrize("cancelled", ["taken", "at_once"])
+def test_impatience_is_mm1m(cancelled, effort):
+    """M/M/1+M at 1.2, mean patience 10: who reaches the server has not abandoned, though it may give up in service.
+
+    Patience runs on in service here, which changes no queue: what was started is computed to its end.
+    """
+    stages = {"s": stage(exponential(), cancelled=cancelled)}
+    patience = ExponentialThink(mean_ms=10)
+    model = chain(stages, Poisson(rate_rps=1200), effort, patience=patience)
+
+    def measure(run):
+        visits = run.visits_of("s").set_index("request").sort_index()
+        mine = visits.loc[effort.measured.start : effort.measured.stop - 1]
+        busy = run.batches_of("s")
+        first, last = (mine["enter_ns"].iloc[place] for place in (0, -1))
+        served = ((busy["end_ns"].clip(upper=last) - busy["start_ns"].clip(lower=first)).clip(lower=0)).sum()
+        return (mine["start_ns"] < 0).mean(), served / (last - first)
+
+    abandoned, busy = replicate(model, effort, measure, seed=36)
+    exact = impatient_mm1(1.2, service_s=1.0, patience_s=10.0)
+    agrees(abandoned, exact.abandoned, within=0.1)
+    agrees(busy, 1 - exact.idle, within=0.05)
+    assert not mean_interval(abandoned, level=LEVEL).holds(impatient_mm1(1.2, service_s=1.0, patience_s=20.0).abandoned)

@@ -20,7 +20,7 @@ from simsched.run import Run
 from simsched.scenario import Gpu, Queue, Scenario, Stage, WorkloadSpec, build
 from simsched.stats import Interval, mean_interval, paired_difference
 from simsched.theory import mean_wait_mg1
-from simsched.workload import Arrivals, Fixed, Poisson, Sizes
+from simsched.workload import Arrivals, Fixed, Poisson, Sizes, Think
 
 LEVEL = 0.999
 ONE = Drain(max_batch=1)
@@ -62,10 +62,16 @@ def places(limit: int) -> Queue:
 
 
 def chain(
-    stages: Mapping[str, Stage], arrivals: Arrivals, effort: Effort, sizes: Sizes | None = None, **scenario
+    stages: Mapping[str, Stage],
+    arrivals: Arrivals,
+    effort: Effort,
+    sizes: Sizes | None = None,
+    patience: Think | None = None,
+    **scenario,
 ) -> Model:
     """Stages in a row."""
-    workload = WorkloadSpec(arrivals=arrivals, sizes=sizes or Fixed(value=1), requests=effort.requests)
+    sizes = sizes or Fixed(value=1)
+    workload = WorkloadSpec(arrivals=arrivals, sizes=sizes, requests=effort.requests, patience=patience)
     named = {"name": "oracle", "gpus": {"g0": Gpu()}, "pipeline": tuple(stages), **scenario}
     return build(Scenario(stages=stages, workload=workload, **named))
 

@@ -14,6 +14,7 @@ from simsched.engine.holding import Holding
 from simsched.engine.kernel import Kernel
 from simsched.engine.model import StageSpec
 from simsched.engine.outlet import Outlet
+from simsched.engine.patience import Aborted
 from simsched.engine.resources import Resource
 from simsched.engine.stages.intake import ID, Intake, new_request
 from simsched.engine.view import View
@@ -43,12 +44,14 @@ class GatedStage(Intake):
         kernel: the clock.
         log: where its facts go.
         sizes: true size of each request, workload's unit; unknown to the policy.
-        resources: for each server, by the names that the program uses.
+        resources: for each server of all replicas, by the names that the program uses.
         draws_ns: service time of each request for a random cost; None for a curve.
         factors: for each request the noise of a batch that it is the first of; None for none.
         attained_ns: service of each request so far, shared by all stages of a graph with joins; None in a chain,
             where the requests carry it.
         holding: what it holds of its GPU's memory, None where nobody counts.
+        first_server: number of its first server among those of all replicas.
+        aborted: requests whose client gave up; None where nobody does.
     """
 
     def __init__(
@@ -63,8 +66,19 @@ class GatedStage(Intake):
         factors: Sequence[float] | None,
         attained_ns: list[int] | None,
         holding: Holding | None,
+        first_server: int = 0,
+        aborted: Aborted | None = None,
     ) -> None:
-        super().__init__(spec, kernel=kernel, log=log, attained_ns=attained_ns, holding=holding)
+        super().__init__(
+            spec,
+            kernel=kernel,
+            log=log,
+            attained_ns=attained_ns,
+            holding=holding,
+            first_server=first_server,
+            aborted=aborted,
+        )
+        self._taken: int | None = None
         self.memory: Hashable = None
         self.free_since_ns = 0
         self.outlet: Outlet
@@ -73,11 +87,20 @@ class GatedStage(Intake):
         self._draws_ns = draws_ns
         self._factors = factors
         self._wake_ns: int | None = None
-        self._view = View(self, holding)
+        self.view = View(self, holding)
+        self._watched: dict[int, Running] | None = None
         ops = spec.program.ops
         one = ops[0] if len(ops) == 1 else None
-        self._one = one if isinstance(one, Work) and one.op == Op.WORK and one.scale == 1 else None
-        self._work = [named[self._one.on].work for named in resources] if self._one is not None else []
+        plain = one if isinstance(one, Work) and one.op == Op.WORK and one.scale == 1 else None
+        self._cost_ms = None if plain is None else plain.cost.ms
+        self._work = [] if plain is None else [named[plain.on].work for named in resources]
+        self._ask = spec.policy.decide
+
+    def watched(self) -> dict[int, Running]:
+        """What runs on each server, kept from now on; to be called before the run."""
+        if self._watched is None:
+            self._watched, self._simple = {}, False
+        return self._watched
 
     # deciding ---------------------------------------------------------------------------------------------------
 
@@ -88,11 +111,13 @@ class GatedStage(Intake):
 
     def decide(self) -> None:
         """Ask the policy while there is a free server and a request, until it holds."""
-        if self._blocked or self._door:
+        if self._bounded and (self._blocked or self._door):
             self._let_in()
         while self._free and self.queue:
+            if not self._simple and not self._take_first():
+                continue
             try:
-                decision = self.spec.policy.decide(self._kernel.now, self.queue, self._view)
+                decision = self._ask(self._kernel.now, self.queue, self.view)
             except PolicyError:
                 raise
             except Exception as error:
@@ -109,8 +134,22 @@ class GatedStage(Intake):
             else:
                 answer = shown(decision)
                 raise PolicyError(f"the policy of stage {self.name!r} answered {answer}, not a Dispatch or a Hold")
-        if self._blocked or self._door:
+        if self._bounded and (self._blocked or self._door):
             self._let_in()
+
+    def _take_first(self) -> bool:
+        """The first of a batch is looked at once, when it is taken: False if it was dropped then.
+
+        SGLang Omni's rule: who gives up later, or waits behind it, takes a slot and is computed.
+        """
+        first = self.queue[0]
+        if first.id == self._taken or self._aborted is None:
+            return True
+        if self._is_aborted(first):
+            self._leave_queue(first.id)
+            return False
+        self._taken = first.id
+        return True
 
     def _wake_at(self, until_ns: int) -> None:
         now = self._kernel.now
@@ -142,15 +181,22 @@ class GatedStage(Intake):
         server = self._free.pop()
         self._wake_ns = None
         batch = Running(requests, self._log.begin(ids, server, now), server, now, activation)
+        if not self._simple:
+            self._taken = None
+            if self._watched is not None:
+                self._watched[server] = batch
         if self._draws_ns is not None:
             self._work[server](self._draws_ns[ids[0]], self._finish, batch)
             return True
         sizes, scale = list(map(self._size_of, ids)), self.spec.scale
         shape: Batch = new_request(Batch, (len(ids), sum(sizes) * scale, max(sizes) * scale))
-        factor = 1.0 if self._factors is None else self._factors[ids[0]]
-        if self._one is not None:
-            self._work[server](ns_from_ms(self._one.cost.ms(shape) * factor), self._finish, batch)
+        if self._cost_ms is not None:
+            ms = self._cost_ms(shape)
+            if self._factors is not None:
+                ms *= self._factors[ids[0]]
+            self._work[server](ns_from_ms(ms), self._finish, batch)
         else:
+            factor = 1.0 if self._factors is None else self._factors[ids[0]]
             batch.steps = self.spec.program.steps(shape, [size * scale for size in sizes], 1 / factor)
             self._go_on(batch)
         return True
@@ -172,16 +218,23 @@ class GatedStage(Intake):
     def _finish(self, batch: Running) -> None:
         now = self._kernel.now
         self._log.finish(batch.number, now)
-        if self._holding is not None:
-            self._holding.finish(list(map(ID, batch.requests)), batch.activation)
         served_ns = now - batch.start_ns
-        if self._attained_ns is not None:
-            for request in batch.requests:
-                self._attained_ns[request.id] += served_ns
-        if self.outlet.send(batch.requests, served_ns, self._unblocked, batch):
+        requests = batch.requests if self._simple else self._results(batch, served_ns)
+        if not requests or self.outlet.send(requests, served_ns, self._unblocked, batch):
             self._freed(batch)
         elif batch.server not in self._free:
             self._log.block(batch.number)
+
+    def _results(self, batch: Running, served_ns: int) -> Sequence[Request]:
+        """Give back what the batch held, note the service, and drop the results for which nobody waits."""
+        if self._holding is not None:
+            self._holding.finish(list(map(ID, batch.requests)), batch.activation)
+        if self._attained_ns is not None:
+            for request in batch.requests:
+                self._attained_ns[request.id] += served_ns
+        if self._aborted is not None and self._aborted.ids:
+            return self._aborted.drop(batch.requests, self.name, "its result")
+        return batch.requests
 
     def _unblocked(self, batch: Running) -> None:
         """All members have found a place."""
@@ -190,6 +243,8 @@ class GatedStage(Intake):
 
     def _freed(self, batch: Running) -> None:
         """The server can take the next batch."""
+        if not self._simple and self._watched is not None:
+            del self._watched[batch.server]
         if not self._free:
             self.free_since_ns = self._kernel.now
         self._free.append(batch.server)

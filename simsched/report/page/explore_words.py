@@ -120,7 +120,7 @@ def _carried(point: Point, capacity: Capacity) -> list[str]:
 def _remarks(point: Point) -> list[str]:
     lines = [
         f"{number(point.counts[status])} of {number(point.counts['measured'])} were {status}."
-        for status in ("refused", "unfinished")
+        for status in ("refused", "unfinished", "timeout")
         if point.counts.get(status)
     ]
     if point.incidents.get("batch_cut"):

@@ -17,7 +17,15 @@ def test_throughput_by_client_and_in_the_window():
     assert got.throughput_rps == 4 / 8
     assert got.window_s == 5.0
     assert got.steady_throughput_rps == 1 / 5  # only the first has ended as the last arrives
-    assert got.requests == {"sent": 4, "measured": 4, "done": 4, "refused": 0, "failed": 0, "unfinished": 0}
+    assert got.requests == {
+        "sent": 4,
+        "measured": 4,
+        "done": 4,
+        "refused": 0,
+        "failed": 0,
+        "unfinished": 0,
+        "timeout": 0,
+    }
 
 
 def test_latency_and_its_refused_quantiles():
@@ -44,6 +52,30 @@ def test_by_class():
     assert got["short"]["mean"] == 4.0
     assert got["long"]["mean"] == 6.0
     assert got["long"]["p50"] is None
+
+
+def test_deadlines_are_judged_over_all_that_have_one():
+    """Wanted within 3 s: done after 1 and after 3 (met), after 4 (late), refused; one that is done has none."""
+    recorder = Recorder(["only"], np.ones(5), within_ns=np.array([3, 3, 3, 3, NEVER]) * np.array([S, S, S, S, 1]))
+    recorder.arrival[:] = [0, S, 2 * S, 3 * S, 3 * S]
+    for number, end_s in ((0, 1), (1, 4), (2, 6), (4, 8)):
+        recorder.done(number, end_s * S)
+    recorder.lost(3, REFUSED)
+    got = metrics(recorder.finish({}))
+    assert got.deadlines == {"requests": 4, "met": 2, "attainment": 0.5, "goodput_rps": 2 / 8}
+    assert got.throughput_rps == 4 / 8
+    assert got.by_tenant == {}
+    assert metrics(four_requests()).deadlines == {}
+
+
+def test_by_tenant():
+    told = {"tenants": np.array([0, 1, 1], np.int8), "tenant_names": ("web", "batch")}
+    recorder = Recorder(["only"], np.ones(3), **told)
+    recorder.arrival[:] = [0, 0, 0]
+    for number, end_s in enumerate((1, 2, 4)):
+        recorder.done(number, end_s * S)
+    got = metrics(recorder.finish({})).by_tenant
+    assert {name: (of["requests"], of["mean"]) for name, of in got.items()} == {"web": (1, 1.0), "batch": (2, 3.0)}
 
 
 def test_shares_sum_to_one():
@@ -124,7 +156,15 @@ def _cut_run():
 
 def test_unfinished_and_refused_requests_are_counted_and_never_timed():
     got = metrics(_cut_run())
-    assert got.requests == {"sent": 4, "measured": 4, "done": 1, "refused": 1, "failed": 0, "unfinished": 2}
+    assert got.requests == {
+        "sent": 4,
+        "measured": 4,
+        "done": 1,
+        "refused": 1,
+        "failed": 0,
+        "unfinished": 2,
+        "timeout": 0,
+    }
     assert got.latency_s["mean"] == 2.0
     assert got.stages["only"]["wait_s"]["mean"] == 0.0
     assert got.stages["only"]["service_s"]["mean"] == 2.0

@@ -1,7 +1,7 @@
 """Small models and what came of them, in milliseconds: the vocabulary of the hand-computed timelines."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def run(*stages, at=None, users=None, requests=None, sizes=None, think=None, ram
     """Simulate: requests due `at` these ms, or so many closed-loop users.
 
     Args:
-        given: gpus, processes, links, client_ms, seed, progress.
+        given: gpus, processes, links, admission, seed, progress, and what else a workload has (client_ms, tenants …).
     """
     if at is None:
         arrivals = Closed(users=users, think=think, ramp_ms=ramp_ms)
@@ -77,7 +77,13 @@ def run(*stages, at=None, users=None, requests=None, sizes=None, think=None, ram
         processes=tuple(given.get("processes", ())),
         links=tuple(given.get("links", ())),
         frontend=given.get("frontend"),
-        workload=Workload(arrivals=arrivals, sizes=sizes, requests=requests, client_ms=given.get("client_ms", 0.0)),
+        admission=given.get("admission"),
+        workload=Workload(
+            arrivals=arrivals,
+            sizes=sizes,
+            requests=requests,
+            **{field.name: given[field.name] for field in fields(Workload) if field.name in given},
+        ),
     )
     return simulate(model, seed=given.get("seed", 0), progress=given.get("progress"))
 

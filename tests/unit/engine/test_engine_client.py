@@ -1,7 +1,8 @@
 """Those who send: open and closed loop, think, ramp, the client's own time, progress."""
 
-from engine_cases import MS, arrivals, batches, ends, enters, run, stage
+from engine_cases import MS, Asks, arrivals, batches, ends, enters, run, stage
 
+from simsched.core import Dispatch
 from simsched.workload import FixedThink
 
 
@@ -67,6 +68,22 @@ def test_a_run_says_what_it_was():
     assert (meta["seed"], meta["replication"], meta["stages"], meta["servers"]) == (7, 0, ["a"], {"a": 2})
     assert meta["gpus"] == {"g": None}
     assert meta["asked_ns"] == {"g": 0, "g:a:0": 10 * MS, "g:a:1": 0}
+
+
+def test_a_policy_sees_tenant_and_deadline_from_the_send():
+    seen = []
+
+    def noted(now, waiting, stage):
+        seen.extend((request.tenant, request.deadline_ns) for request in waiting)
+        return Dispatch(waiting[:])
+
+    made = run(stage(ms=10, policy=Asks(noted)), at=[0, 5], client_ms=2, tenants={"mine": 1}, deadline_ms=30)
+    assert made.requests["tenant"].tolist() == ["mine", "mine"]
+    assert made.requests["deadline_ns"].tolist() == [30 * MS, 35 * MS]
+    assert seen == [("mine", 30 * MS), ("mine", 35 * MS)]
+    seen.clear()
+    run(stage(ms=10, policy=Asks(noted)), at=[0], deadline_ms={"": 20})
+    assert seen == [("", 20 * MS)]
 
 
 def test_progress_is_told_now_and_then():

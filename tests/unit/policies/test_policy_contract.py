@@ -5,18 +5,13 @@ from dataclasses import FrozenInstanceError, fields
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from policy_cases import example
 
 from simsched.core import Dispatch, Hold, Policy, Request, StaticView
 from simsched.policies import POLICIES
+from simsched.studies import check_policy
 
-FIELDS = {"max_batch": 3, "batch": 3, "timeout_ms": 5.0, "max_wait_ms": 5.0}  # for fields without a default
 NAMES = list(POLICIES)
-
-
-def made(name):
-    """A policy of that name; a new field without a default needs an entry in FIELDS."""
-    cls = POLICIES[name]
-    return cls(**{field.name: FIELDS[field.name] for field in fields(cls) if field.name in FIELDS})
 
 
 queues = st.lists(
@@ -29,13 +24,13 @@ queues = st.lists(
 @pytest.mark.parametrize("name", NAMES)
 @given(waiting=queues, later_ms=st.integers(0, 12), free_ms=st.integers(0, 25), servers=st.integers(1, 3))
 def test_a_decision_is_pure_and_legal(name, waiting, later_ms, free_ms, servers):
-    policy = made(name)
+    policy = example(name)
     now = max(waiting[-1].enter_ns, free_ms * 1_000_000) + later_ms * 1_000_000
     view = StaticView(free_since_ns=free_ms * 1_000_000, free_servers=servers)
     before = list(waiting)
     decision = policy.decide(now, waiting, view)
     assert waiting == before
-    assert policy == made(name)
+    assert policy == example(name)
     assert policy.decide(now, list(waiting), view) == decision
     if isinstance(decision, Dispatch):
         ids = [request.id for request in decision.requests]
@@ -48,9 +43,9 @@ def test_a_decision_is_pure_and_legal(name, waiting, later_ms, free_ms, servers)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_policy_is_frozen(name):
-    policy = made(name)
+    policy = example(name)
     assert isinstance(policy, Policy)
-    assert hash(policy) == hash(made(name))
+    assert hash(policy) == hash(example(name))
     with pytest.raises(FrozenInstanceError):
         setattr(policy, fields(policy)[0].name, 7)
 
@@ -60,3 +55,9 @@ def test_a_policy_is_documented(name):
     assert POLICIES[name].__doc__
     assert POLICIES[name].decide.__doc__
     assert POLICIES.name_of(POLICIES[name]) == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_policy_keeps_every_promise(name):
+    report = check_policy(example(name))
+    assert report.ok, str(report)

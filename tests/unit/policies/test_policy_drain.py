@@ -1,7 +1,7 @@
 import pytest
 from policy_cases import answer, waiting
 
-from simsched.core import InputError
+from simsched.core import InputError, StaticView
 from simsched.policies import Drain, MaxWait, ShortestFirst
 
 
@@ -29,3 +29,9 @@ def test_bad_limit():
     with pytest.raises(InputError) as error:
         Drain(max_batch=0)
     assert str(error.value) == "max_batch: got 0, must be at least 1"
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+def test_its_short_way_decides_what_its_parts_decide(count):
+    policy, requests = Drain(max_batch=4), waiting(*[6] * count)
+    assert policy.decide(0, requests, StaticView()) == policy.composed().decide(0, requests, StaticView())

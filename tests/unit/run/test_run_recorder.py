@@ -51,6 +51,17 @@ def test_requests_that_were_never_sent_are_left_out() -> None:
     assert tuple(requests["status"].cat.categories) == STATUS
 
 
+def test_whose_a_request_is_and_when_it_is_wanted() -> None:
+    nobody = recorded().requests
+    assert (set(nobody["tenant"]), set(nobody["deadline_ns"])) == ({""}, {NEVER})
+    told = {"tenants": np.array([1, 0, 1], np.int8), "tenant_names": ("web", "batch")}
+    recorder = Recorder(["a"], np.ones(3), **told, within_ns=np.array([10, NEVER, 30]))
+    recorder.arrival[:] = [5, 6, 7]
+    requests = recorder.finish({}).requests
+    assert requests["tenant"].tolist() == ["batch", "web", "batch"]
+    assert requests["deadline_ns"].tolist() == [15, NEVER, 37]
+
+
 def test_visits_follow_their_batches_and_those_that_never_started_come_last() -> None:
     visits = recorded().visits_of("encoder")
     assert visits["request"].tolist() == [1, 0, 3]

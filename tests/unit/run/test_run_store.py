@@ -191,7 +191,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no json": (lambda d: (d / "meta.json").write_text("{"), r"meta\.json: is not JSON"),
     "binary": (lambda d: (d / "meta.json").write_bytes(b"\xff\xfe"), r"meta\.json: is not JSON"),
     "list": (lambda d: (d / "meta.json").write_text("[]"), r"meta\.json: is not of a Run"),
-    "newer": (meta_with(simsched_run=2), r"simsched_run: got 2, this simsched reads 1"),
+    "older": (meta_with(simsched_run=1), r"simsched_run: got 1, this simsched reads 2"),
     "stages": (meta_with(meta={"stages": "a"}), r"meta\.stages: must hold the names"),
     "categories": (meta_with(categories={"requests": {"cls": [1]}}), r"categories\.requests\.cls: must hold a list"),
 }

@@ -5,7 +5,10 @@ from scenario_cases import GONE, STAGE, graph, refusal, two
 
 NAN, INF = float("nan"), float("inf")
 UNITS = "B, kB, MB, GB, TB, KB, KiB, MiB, GiB, TiB"
-STAGE_FIELDS = "cost, gpu, memory, next, noise, policy, process, program, queue, scale, servers, wait_for"
+STAGE_FIELDS = (
+    "cancelled, cost, gpu, gpus, memory, next, noise, policy, process, program, queue, replicas, routing, scale, "
+    "servers, wait_for"
+)
 
 
 def case(path, value, line):
@@ -44,6 +47,51 @@ def case(path, value, line):
         ),
         case("links.pcie.bandwidth", 0, "links.pcie.bandwidth: got 0, must be above 0"),
         case("links.pcie.latency_ms", -1, "links.pcie.latency_ms: got -1, must be a finite number, at least 0"),
+        # tenants and deadlines
+        case("workload.tenants", [1], "workload.tenants: got [1], must be a mapping of names"),
+        case("workload.tenants", {"a": -1}, "workload.tenants.a: got -1, must be a finite number, at least 0"),
+        case(
+            "workload.deadline_ms", "soon", "workload.deadline_ms: got 'soon', must be a number or a mapping of names"
+        ),
+        case("workload.deadline_ms", {"long": 5}, "workload.deadline_ms.long: class 'long' is unknown (known: )"),
+        # clients
+        case("workload.timeout_ms", -1, "workload.timeout_ms: got -1, must be a finite number above 0"),
+        case("workload.retry", {"attempts": 1}, "workload.retry.attempts: got 1, must be at least 2: the first counts"),
+        case("workload.retry", {}, "workload.retry.attempts: is missing, retry needs it"),
+        case(
+            "workload.patience",
+            {"kind": "exponental", "mean_ms": 3},
+            "workload.patience.kind: think 'exponental' is unknown; did you mean 'exponential'? (simsched list thinks)",
+        ),
+        case(
+            "stages.enc.cancelled",
+            "late",
+            "stages.enc.cancelled: value 'late' is unknown (known: at_once, taken)",
+        ),
+        # replicas
+        case("stages.enc.replicas", 0, "stages.enc.replicas: got 0, must be at least 1"),
+        case("stages.enc.gpus", ["gpu0"], "stages.enc.gpus: stands beside gpu: say one of them"),
+        case(
+            "stages.enc.routing",
+            {"kind": "by_length", "edges": [3]},
+            "stages.enc.routing.edges: got 1 edges, 1 replicas need 0",
+        ),
+        case(
+            "stages.enc.routing",
+            {"kind": "by_length", "edges": [3, 3]},
+            "stages.enc.routing.edges: got [3, 3], must rise",
+        ),
+        case(
+            "stages.enc.routing",
+            {"kind": "round_robbin"},
+            "stages.enc.routing.kind: routing 'round_robbin' is unknown; did you mean 'round_robin'? "
+            "(simsched list routing)",
+        ),
+        case(
+            "admission",
+            {"kind": "in_fligt"},
+            "admission.kind: admission 'in_fligt' is unknown; did you mean 'in_flight'? (simsched list admission)",
+        ),
         # stages
         case("stages.enc.cost", GONE, "stages.enc.cost: got neither, must have either cost or program"),
         case(

@@ -158,7 +158,8 @@ def test_the_last_override_wins(write):
         (
             "workload.warmpu.requests=3",
             "workload.warmpu: field 'warmpu' is unknown; did you mean 'warmup'? "
-            "(known: arrivals, client_ms, declared, requests, sizes, warmup)",
+            "(known: arrivals, client_ms, deadline_ms, declared, patience, requests, retry, sizes, tenants, "
+            "timeout_ms, warmup)",
         ),
         ("workload.requests.x=3", "--set workload.requests.x: cannot be set: 10 has no fields"),
         ("pipeline.0=voc", "--set pipeline.0: cannot be set: ['enc', 'voc'] has no fields"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.signal import lfilter
 
 from simsched.core import NotEnoughData
-from simsched.stats import Interval, batch_means, mean_interval, paired_difference
+from simsched.stats import Interval, batch_means, mean_interval, paired_difference, prediction_interval
 
 
 @pytest.mark.parametrize(("n", "t"), [(5, 2.776445), (10, 2.262157), (20, 2.093024), (30, 2.045230)])
@@ -137,3 +137,12 @@ def test_too_few_values_say_how_many_are_needed(call, needed):
 def test_nonsense_is_refused_by_name(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+def test_a_prediction_interval_holds_one_further_value_as_often_as_it_says():
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(2000, 11))
+    held = [prediction_interval(row[:10]).holds(row[10]) for row in rows]
+    means = [mean_interval(row[:10]).holds(row[10]) for row in rows]
+    assert abs(np.mean(held) - 0.95) < 3 * np.sqrt(0.95 * 0.05 / 2000)
+    assert np.mean(means) < 0.7  # the control: the interval of the mean does not

@@ -1,6 +1,6 @@
 """The analytic check against theory.md 1, 3 and 4, and against hands."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from studies_scenarios import linear, queue, scenario, stage, users
 
 from simsched.core import Dispatch, Hold, Request, StaticView
 from simsched.policies import Drain, LongestFirst, MaxWait, ShortestFirst, Static
+from simsched.policies.admission import InFlight, TokenBucket
 from simsched.scenario import run_scenario, scenario_of, to_values
 from simsched.studies import check, largest_batch
 
@@ -58,6 +59,17 @@ def test_offered_at_or_above_the_capacity_warns():
     for rate, warned in ((1230, False), (1230.77, True), (5000, True)):
         found = check(scenario({"s": stage(FIVE, 16)}, arrivals={"kind": "deterministic", "rate_rps": rate}))
         assert any("queues grow as long as the load lasts" in line for line in found.warnings) is warned
+
+
+def test_what_is_over_the_capacity_is_refused_where_an_admission_lets_in_less():
+    def warned(admission):
+        made = scenario({"s": stage(FIVE, 16)}, arrivals={"kind": "deterministic", "rate_rps": 5000})
+        (line,) = check(replace(made, admission=admission)).warnings
+        return line.partition(": ")[2]
+
+    assert warned(InFlight(max_in_flight=64)) == "its admission has to refuse the rest"
+    assert warned(TokenBucket(rate_rps=1000)) == "its admission has to refuse the rest"
+    assert warned(TokenBucket(rate_rps=2000)) == "queues grow as long as the load lasts"
 
 
 def test_due_times_that_are_listed_are_offered_at_their_mean_rate():

@@ -123,10 +123,10 @@ def test_users_are_whole():
 
 def test_a_policy_without_a_batch_size_is_refused():
     own = chain().with_policy("vocoder", Pairs())
-    with pytest.raises(InputError, match="stage: Pairs of vocoder has neither max_batch nor batch"):
+    with pytest.raises(InputError, match="stage: Pairs of vocoder has none of max_batch, batch"):
         grid(own, stage="vocoder")
     assert grid(own).stage == "encoder"
-    with pytest.raises(InputError, match="stages: no stage's policy has a field max_batch or batch"):
+    with pytest.raises(InputError, match="stages: no stage's policy has one of the fields max_batch, batch"):
         grid(queue().with_policy("server", Pairs()))
 
 

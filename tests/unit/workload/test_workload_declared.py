@@ -3,17 +3,18 @@ import pytest
 from scipy import stats
 
 from simsched.core import InputError, stream
-from simsched.workload import DECLARED, Constant, Exact, LognormalError
+from simsched.workload import DECLARED, ClassOnly, Constant, Drawn, Exact, LognormalError
+from simsched.workload.sizes import one_class
 
 SIZES = np.linspace(1, 100, 5_000)
 
 
 def declared(kind):
-    return kind.of(SIZES, stream(2, "declared"))
+    return kind.of(one_class(SIZES), stream(2, "declared"))
 
 
 def test_all_kinds_are_registered():
-    assert {"constant", "exact", "lognormal"} <= set(DECLARED)
+    assert {"class_only", "constant", "exact", "lognormal"} <= set(DECLARED)
 
 
 def test_exact_tells_the_size():
@@ -23,6 +24,12 @@ def test_exact_tells_the_size():
 def test_constant_tells_nothing():
     assert set(declared(Constant())) == {1.0}
     assert set(declared(Constant(value=30))) == {30.0}
+
+
+def test_class_only_tells_the_mean_of_the_class():
+    drawn = Drawn(np.array([1.0, 3.0, 10.0]), np.array([0, 0, 2], np.int8), ("a", "nobody", "c"))
+    assert ClassOnly().of(drawn, stream(2, "declared")).tolist() == [2, 2, 10]
+    np.testing.assert_allclose(declared(ClassOnly()), SIZES.mean())
 
 
 def test_an_error_is_relative_and_lognormal():

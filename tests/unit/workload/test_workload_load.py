@@ -72,8 +72,10 @@ def test_replications_differ():
         {"arrivals": Closed(users=9, think=ExponentialThink(mean_ms=3), ramp_ms=7)},
         {"declared": Constant()},
         {"client_ms": 3.0},
+        {"tenants": {"a": 1, "b": 2}},
+        {"deadline_ms": 100},
     ],
-    ids=["even", "closed", "thinking", "declared", "client"],
+    ids=["even", "closed", "thinking", "declared", "client", "tenants", "deadline"],
 )
 def test_what_else_changes_leaves_the_sizes_alone(change):
     before, after = OPEN.draw(1), replace(OPEN, **change).draw(1)
@@ -85,7 +87,8 @@ def test_each_part_draws_from_the_stream_of_its_name():
     load = OPEN.draw(1, replication=2)
     np.testing.assert_array_equal(load.sizes, OPEN.sizes.draw(200, stream(1, "sizes", 2)).sizes)
     np.testing.assert_array_equal(load.due_ns, OPEN.arrivals.due_ns(200, stream(1, "arrivals", 2)))
-    np.testing.assert_array_equal(load.declared, OPEN.declared.of(load.sizes, stream(1, "declared", 2)))
+    drawn = OPEN.sizes.draw(200, stream(1, "sizes", 2))
+    np.testing.assert_array_equal(load.declared, OPEN.declared.of(drawn, stream(1, "declared", 2)))
 
 
 def test_other_sizes_leave_the_due_times_alone():
@@ -109,6 +112,10 @@ def test_traces_say_how_many_requests_there_are(trace):
     [
         ({"requests": 0}, "requests: got 0, must be a whole number from 1 to 100,000,000"),
         ({"client_ms": -1}, "client_ms: got -1, must be a finite number, at least 0"),
+        ({"tenants": {"a": -1}}, "tenants.a: got -1, must be a finite number, at least 0"),
+        ({"tenants": {"a": 0, "b": 0}}, "tenants: got {'a': 0, 'b': 0}, must not all be 0"),
+        ({"deadline_ms": 0}, "deadline_ms: got 0, must be a finite number above 0"),
+        ({"deadline_ms": {"short": -5}}, "deadline_ms.short: got -5, must be a finite number above 0"),
         ({"client_ms": float("nan")}, "client_ms: got nan, must be a finite number, at least 0"),
     ],
 )
@@ -122,3 +129,23 @@ def test_without_a_trace_somebody_must_say_how_many():
     with pytest.raises(InputError) as error:
         replace(OPEN, requests=None).count()
     assert str(error.value) == "requests: is missing: say how many requests, or take a trace"
+
+
+def test_tenants_come_by_weight():
+    load = replace(OPEN, tenants={"a": 1, "b": 3}, requests=4_000).draw(1)
+    assert load.tenants.names == ("a", "b")
+    assert np.mean(load.tenants.of == 1) == pytest.approx(0.75, abs=0.03)  # 4 standard errors
+    assert OPEN.draw(1).tenants is None
+
+
+def test_deadlines_are_for_all_or_by_class():
+    assert OPEN.draw(1).deadline_ns is None
+    assert set(replace(OPEN, deadline_ms=20).draw(1).deadline_ns) == {20_000_000}
+    load = replace(OPEN, deadline_ms={"long": 20}).draw(1)
+    np.testing.assert_array_equal(load.deadline_ns, np.where(load.classes == 1, 20_000_000, -1))
+
+
+def test_a_deadline_of_a_class_that_is_not_there():
+    with pytest.raises(InputError) as error:
+        replace(OPEN, deadline_ms={"lnog": 20}).draw(1)
+    assert str(error.value) == "deadline_ms.lnog: class 'lnog' is unknown; did you mean 'long'? (known: long, short)"
