@@ -1,8 +1,9 @@
 """What length-bucketed vocoder batches give at 64 users on the H200, said before it is tried live.
 
-    python experiments/bucketing/predict.py [--jobs 2]     # prints the tables, rewrites prediction.json and results.md
+    python experiments/bucketing/predict.py [--jobs 2]     # prints the tables as the present mechanism has them
 
-`--small` runs few requests and writes nothing.
+prediction.json and results.md are what it printed at the commit that prediction.json names, before the live trial and
+before the mechanism was fitted anew; they stay. `--out DIR` writes both anew elsewhere; `--small` runs few requests.
 """
 
 import argparse
@@ -109,9 +110,8 @@ def _pm(mean: float, interval: Sequence[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="what length-bucketed vocoder batches give")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument(
-        "--small", action="store_true", help="fewer requests and replications, for tests; writes nothing"
-    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write prediction.json and results.md there")
+    parser.add_argument("--small", action="store_true", help="fewer requests and replications, for tests")
     options = parser.parse_args()
     size = ["workload.requests=464"] if options.small else []
     text = f"vocoder={','.join(POLICIES)}"
@@ -127,9 +127,9 @@ def main() -> None:
         "over_drain": ratios(found),
         "model_error": model_errors(),
     }
-    if not options.small:
-        (HERE / "prediction.json").write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
-        (HERE / "results.md").write_text(markdown(plain), encoding="utf-8")
+    if options.out is not None:
+        (options.out / "prediction.json").write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+        (options.out / "results.md").write_text(markdown(plain), encoding="utf-8")
     console = Console(width=160)
     console.print(comparison_table(found))
     console.print(ranking_table(rank(found)))
