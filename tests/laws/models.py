@@ -92,7 +92,7 @@ memories = st.builds(
     resident=st.integers(0, 1),
     resident_base=st.integers(0, 1),
 )
-_LEAST_MEMORY = 24 + 18  # weights of 4 stages of 2 servers, and the largest request alone
+_LEAST_MEMORY = 48 + 18  # weights of 4 stages of 2 servers in 2 copies, and the largest request alone
 
 
 def operations(process: bool) -> st.SearchStrategy[Any]:
