@@ -1,25 +1,18 @@
 """`make calibration` gives the committed curves: each script runs into an empty folder; every number is compared."""
 
-import importlib.util
 import re
 
 import pandas as pd
 import pytest
 import yaml
 from published.sweeps import FOLDER, REFERENCE
+from script_files import script
 
 from simsched.fit import fit_line, read_samples
 from simsched.hardware import load_curve
 
 CALIBRATION = FOLDER.parent
 TOLERANCE = 1e-3  # relative, of every number of a curve file; least squares end elsewhere by less on other machines
-
-
-def script(path):
-    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 FIT = script(CALIBRATION / "fit.py")

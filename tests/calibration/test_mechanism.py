@@ -1,11 +1,10 @@
 """The fitted programs of the H200: how single recorded batches are met, and that the search has come to rest."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 import yaml
 from published.sweeps import FOLDER
+from script_files import script
 
 from simsched.hardware import load_curve
 from simsched.run import read_phase
@@ -13,13 +12,6 @@ from simsched.scenario import load_values, scenario_of
 from simsched.studies.in_service import Case, error_rows, fit_programs, host_parameters, mood, recording
 
 H200 = FOLDER.parent / "h200-sglang-omni"
-
-
-def mechanism():
-    spec = importlib.util.spec_from_file_location("mechanism", H200 / "mechanism.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def case(phase, folder="live"):
@@ -86,15 +78,15 @@ def test_a_lone_batch_on_the_second_host_takes_two_thirds():
 
 
 def test_the_scenarios_are_what_the_script_writes():
-    script = mechanism()
+    mechanism = script(H200 / "mechanism.py")
     for name in ("stagewise", "unified", "split"):
         written = yaml.safe_load((H200 / "mechanism" / f"{name}.yaml").read_text(encoding="utf-8"))
-        assert written == script.values(name)
+        assert written == mechanism.values(name)
 
 
 @pytest.mark.slow
 def test_the_search_has_come_to_rest():
     """One more step of the whole fit gains less than 2 %: the committed parameters are where it ends."""
-    script = mechanism()
-    fit = fit_programs(script.cases(), fixed=script.FIXED, steps=1, jobs=2)
+    mechanism = script(H200 / "mechanism.py")
+    fit = fit_programs(mechanism.cases(), fixed=mechanism.FIXED, steps=1, jobs=2)
     assert fit.loss[1] > 0.98 * fit.loss[0]

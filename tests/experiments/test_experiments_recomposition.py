@@ -1,22 +1,13 @@
 """C9, small: the iteration-level model against what a hand computes, and the claims of its README."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+from script_files import ROOT, script
 
-FOLDER = Path(__file__).parents[2] / "experiments" / "c9-recomposition"
-
-
-def script():
-    spec = importlib.util.spec_from_file_location("c9_recomposition", FOLDER / "run.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+FOLDER = ROOT / "experiments" / "c9-recomposition"
 
 
-RUN = script()
+RUN = script(FOLDER / "run.py")
 
 
 def test_a_static_batch_is_held_by_its_longest():

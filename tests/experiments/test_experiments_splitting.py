@@ -1,20 +1,13 @@
 """C15, small: the script runs, and a cap helps the short requests as its README says."""
 
-import importlib.util
 import json
-from pathlib import Path
 
-FOLDER = Path(__file__).parents[2] / "experiments" / "c15-splitting"
+from script_files import ROOT, script
 
-
-def script():
-    spec = importlib.util.spec_from_file_location("c15_splitting", FOLDER / "run.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+FOLDER = ROOT / "experiments" / "c15-splitting"
 
 
-RUN = script()
+RUN = script(FOLDER / "run.py")
 
 
 def test_a_cap_of_a_quarter_helps_short_requests_and_a_tiny_one_with_overlap_does_not():
