@@ -13,7 +13,7 @@ pytest.register_assert_rewrite("laws.checks", "laws.checks_of_resources")
 
 _PATIENT = [HealthCheck.too_slow, HealthCheck.data_too_large]  # the machine may be shared: slowness is no failure
 settings.register_profile("dev", max_examples=20, deadline=None, suppress_health_check=_PATIENT)
-settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=_PATIENT)
+settings.register_profile("ci", max_examples=25, deadline=None, derandomize=True, suppress_health_check=_PATIENT)
 settings.register_profile("deep", max_examples=5000, deadline=None, suppress_health_check=_PATIENT)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")  # --hypothesis-profile=deep chooses another
 
