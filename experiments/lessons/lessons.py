@@ -51,9 +51,9 @@ class Lesson:
     rank_by: str = P99
 
 
-def policy(text: str) -> Callable[[Path, list[str]], Scenario]:
-    """A variant with these policies, such as "vocoder=drain"."""
-    return lambda path, size: with_policies(load(path, size), text)[0]
+def variant(policies: str, *overrides: str) -> Callable[[Path, list[str]], Scenario]:
+    """A variant with these policies, such as "vocoder=drain", and these fields replaced."""
+    return lambda path, size: with_policies(load(path, [*size, *overrides]), policies)[0]
 
 
 def settings(*overrides: str) -> Callable[[Path, list[str]], Scenario]:
@@ -66,7 +66,7 @@ def batches(encoder: int, vocoder: int) -> Callable[[Path, list[str]], Scenario]
 
 
 def at_cost(cost_ms: int, text: str) -> Callable[[Path, list[str]], Scenario]:
-    return lambda path, size: with_policies(load(path, [*size, f"stages.server.cost.a_ms={cost_ms}"]), text)[0]
+    return variant(text, f"stages.server.cost.a_ms={cost_ms}")
 
 
 LESSONS = (
@@ -74,11 +74,11 @@ LESSONS = (
         title="Head-of-line blocking: short requests in a batch with a long one",
         scenario="head-of-line.yaml",
         variants={
-            "drain": policy("vocoder=drain"),
-            "one by one": policy("vocoder=drain:max_batch=1"),
-            "short first": policy("vocoder=shortest_first"),
-            "bucketed": policy("vocoder=bucketed:edges=[20]"),
-            "heavy alone": policy("vocoder=priority:heavy=20:timeout_ms=500"),
+            "drain": variant("vocoder=drain"),
+            "one by one": variant("vocoder=drain:max_batch=1"),
+            "short first": variant("vocoder=shortest_first"),
+            "bucketed": variant("vocoder=bucketed:edges=[20]"),
+            "heavy alone": variant("vocoder=priority:heavy=20:timeout_ms=500"),
         },
         metrics=(MEAN, P99, LONG_P99, SHORT_P99),
         rank_by=MEAN,
@@ -96,7 +96,7 @@ LESSONS = (
         title="Timeouts of a full batch: too short and too long",
         scenario="timeouts.yaml",
         variants={
-            "drain": policy("encoder=drain"),
+            "drain": variant("encoder=drain"),
             **{f"static, {ms} ms": settings(f"stages.encoder.policy.timeout_ms={ms}") for ms in (1, 20, 50, 100, 400)},
         },
         metrics=(THROUGHPUT, P99, MEAN),
@@ -106,10 +106,10 @@ LESSONS = (
         title="The same mean, another P99",
         scenario="same-mean.yaml",
         variants={
-            "drain": policy("server=drain"),
-            "longest first": policy("server=longest_first"),
-            "short first": policy("server=shortest_first"),
-            "short first, aging": policy("server=shortest_first:aging_ms=10"),
+            "drain": variant("server=drain"),
+            "longest first": variant("server=longest_first"),
+            "short first": variant("server=shortest_first"),
+            "short first, aging": variant("server=shortest_first:aging_ms=10"),
         },
         metrics=(THROUGHPUT, MEAN, P99),
     ),

@@ -26,7 +26,7 @@ from simsched.core.registry import Registry
 from simsched.core.request import Batch, Request
 from simsched.core.routing import Route, Routing, RoutingView, StaticReplicas
 from simsched.core.streams import stream
-from simsched.core.units import NS_PER_MS, NS_PER_S, format_bytes, ns_from_ms, ns_from_s, parse_bytes
+from simsched.core.units import NS_PER_MS, NS_PER_S, format_bytes, ns_from_ms, ns_from_s, parse_bytes, short
 from simsched.core.yaml_file import read_yaml
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "parse_bytes",
     "raised",
     "read_yaml",
+    "short",
     "shown",
     "stream",
     "unknown",

@@ -31,6 +31,15 @@ def ns_from_s(seconds: float) -> int:
     return round(seconds * NS_PER_S)
 
 
+def short(value: float) -> float:
+    """A number with four digits, for a file that people read.
+
+    >>> short(0.123456), short(26.91662)
+    (0.1235, 26.92)
+    """
+    return float(f"{value:.4g}")
+
+
 def parse_bytes(value: int | float | str) -> int:
     """Bytes from a number or from text with a unit.
 

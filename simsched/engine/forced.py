@@ -11,8 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from simsched.core import Batch, ns_from_ms
+from simsched.core import Batch
 from simsched.engine.model import Model, StageSpec
+from simsched.engine.outlet import Tasks
 from simsched.engine.plant import Plant
 from simsched.engine.resources import Fifo, Resource
 from simsched.hardware import Op, Program, Step
@@ -99,6 +100,7 @@ class _Running:
         self.ops = [list(op.steps(shape, members, 1)) for op in spec.program.ops]
         self.op = 0
         self.step = 0
+        self.first = 0  # place of its first member among all sizes
         self.done = False
         self.settled = False
         self.on_stream: list[tuple[Fifo, int, int]] = []
@@ -120,6 +122,11 @@ class _Play:
         self.batches = [_Running(given, specs[given.stage], resources[given.stage]) for given in batches]
         self.latest: dict[str, _Running] = {}
         self.requests = requests
+        self.sizes = [request.size for request in requests]  # of all requests, then of all members of batches
+        for batch in self.batches:
+            batch.first = len(self.sizes)
+            self.sizes += batch.given.sizes
+        self.tasks: dict[Errand, Tasks] = {}
         self.request_ends = np.zeros(len(requests), dtype=np.int64)
 
     def run(self) -> Played:
@@ -138,22 +145,18 @@ class _Play:
     # event loops ------------------------------------------------------------------------------------------------
 
     def _come(self, number: int) -> None:
-        request = self.requests[number]
-        self._pass((request.errand, 0, request.size, self.request_ends, number))
+        self._run(self.requests[number].errand, number, self.request_ends, number)
 
-    def _pass(self, hop: tuple[Errand, int, float, IntArray, int]) -> None:
-        """The next task of an errand, or the note of when it was done."""
-        errand, passed, size, ends, place = hop
-        if passed == len(errand):
-            ends[place] = self.kernel.now
-            return
-        process, task = errand[passed]
-        cost = getattr(self.loops[process], task)
-        onward = (errand, passed + 1, size, ends, place)
-        if cost is None:
-            self._pass(onward)
-        else:
-            self.plant.desks[process].loop.task(ns_from_ms(cost.ms(Batch(1, size, size))), self._pass, onward)
+    def _run(self, errand: Errand, request: int, ends: IntArray, place: int) -> None:
+        """Note when a request, by its place among all sizes, has had what it needs."""
+        if errand not in self.tasks:
+            costs = [(self.plant.desks[process].loop, getattr(self.loops[process], task)) for process, task in errand]
+            self.tasks[errand] = Tasks([(loop, cost) for loop, cost in costs if cost is not None], self.sizes)
+        self.tasks[errand].run(request, self._done, (ends, place))
+
+    def _done(self, noted: tuple[IntArray, int]) -> None:
+        ends, place = noted
+        ends[place] = self.kernel.now
 
     # batches ----------------------------------------------------------------------------------------------------
 
@@ -211,5 +214,5 @@ class _Play:
         self._deliver(batch, np.zeros_like(batch.after_ends))
 
     def _deliver(self, batch: _Running, ends: IntArray) -> None:
-        for place, size in enumerate(batch.given.sizes):
-            self._pass((batch.given.after, 0, size, ends, place))
+        for place in range(len(batch.given.sizes)):
+            self._run(batch.given.after, batch.first + place, ends, place)

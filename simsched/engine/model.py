@@ -134,6 +134,11 @@ class Model:
     meta: Mapping[str, Any] = field(default_factory=dict)
     admission: Admission | None = None
 
+    @property
+    def entry(self) -> StageSpec:
+        """The stage that requests enter first."""
+        return next(spec for spec in self.stages if not spec.wait_for)
+
     def weights_on(self, gpu: str) -> int:
         """Bytes of weights that a GPU holds."""
         return sum(int(spec.memory.weights) * spec.servers_on(gpu) for spec in self.stages if spec.memory is not None)

@@ -175,7 +175,7 @@ class _Simulation:
             for number, stage in enumerate(self.stages[spec.name]):
                 stage.outlet = self._outlet(spec, number)
                 self.kernel.deciders.append(stage)
-        entry = next(spec for spec in self.model.stages if not spec.wait_for)
+        entry = self.model.entry
         first = self.dispatchers.get(entry.name, self.stages[entry.name][0])
         if self.client.patience is not None:
             self.client.patience.in_service += [s.abort for replicas in self.stages.values() for s in replicas]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from simsched.core import Batch, Origin, Provenance
+from simsched.core import Batch, Origin, Provenance, short
 from simsched.fit.samples import Samples
 from simsched.hardware.curves import Curve
 
@@ -62,11 +62,11 @@ class Fit:
         """Plain values of all but the curve, four digits each, for the `extra` of `save_curve`."""
         mapping: dict[str, object] = {
             "n": self.n,
-            "rmse_ms": _short(self.rmse_ms),
-            "relative_error": {name: _short(value) for name, value in self.relative_error._asdict().items()},
+            "rmse_ms": short(self.rmse_ms),
+            "relative_error": {name: short(value) for name, value in self.relative_error._asdict().items()},
         }
         if self.intervals:
-            mapping["intervals_95"] = {name: [_short(low), _short(up)] for name, (low, up) in self.intervals.items()}
+            mapping["intervals_95"] = {name: [short(low), short(up)] for name, (low, up) in self.intervals.items()}
         if self.undetermined:
             mapping["undetermined"] = dict(self.undetermined)
         if self.notes:
@@ -143,7 +143,3 @@ def noise_factors(ratios: FloatArray) -> tuple[float, ...] | None:
 def fitted(samples: Samples) -> Provenance:
     """The provenance of what is fitted on these samples."""
     return Provenance(origin=Origin.FITTED, source=samples.source)
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.4g}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from simsched.core import InputError, Provenance
+from simsched.core import InputError, Provenance, short
 from simsched.fit.blocks import find_blocks
 from simsched.fit.choose import Candidate, choose_form, told_apart
 from simsched.fit.fit import RelativeError, fitted
@@ -42,7 +42,7 @@ class PeakFit:
         """Plain values of all but the parameters, four digits each, for a file."""
         mapping: dict[str, object] = {
             "n": self.n,
-            "relative_error": {name: float(f"{value:.4g}") for name, value in self.relative_error._asdict().items()},
+            "relative_error": {name: short(value) for name, value in self.relative_error._asdict().items()},
             "worst_at": {"count": self.worst_at[0], "longest": self.worst_at[1]},
             "intervals_95": {name: [round(low), round(high)] for name, (low, high) in self.intervals.items()},
         }

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from simsched.core import short
 from simsched.fit.choose import Candidate, Choice, Form, Score, choose_form, fit_form, told_apart
 from simsched.fit.fit import Fit, predict
 from simsched.fit.memory import PeakFit, fit_peak_bytes
@@ -45,9 +46,7 @@ class StageFit:
         """Plain values of all but the curve, for a curve file and for JSON."""
         mapping = {**self.fit.summary(), "why": self.reason}
         if self.scores:
-            mapping["error_on_sizes_left_out"] = {
-                str(score.candidate): float(f"{score.error:.4g}") for score in self.scores
-            }
+            mapping["error_on_sizes_left_out"] = {str(score.candidate): short(score.error) for score in self.scores}
         if self.memory is not None:
             activation = self.memory.activation
             parameters = {"base": activation.base, "per_unit": activation.per_unit, "by": activation.by}

@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 from rich.table import Table
 
+from simsched.core import short
 from simsched.report.words import number
 from simsched.studies.in_service import Mood, ProgramFit
 
@@ -17,22 +18,20 @@ def program_fit_values(fit: ProgramFit, source: str) -> dict[str, Any]:
         fit: what was found.
         source: how, for the provenance.
     """
-    known = {
-        name: [_short(low), _short(up)] for name, (low, up) in fit.intervals.items() if name not in fit.undetermined
-    }
+    known = {name: pair for name, pair in fit.intervals.items() if name not in fit.undetermined}
     notes: dict[str, Any] = {
-        "loss": {"before": _short(fit.loss[0]), "after": _short(fit.loss[1])},
-        "intervals_95": {name: pair for name, pair in known.items() if name not in fit.undetermined},
+        "loss": {"before": _plain(fit.loss[0]), "after": _plain(fit.loss[1])},
+        "intervals_95": {name: [_plain(low), _plain(up)] for name, (low, up) in known.items()},
     }
     if fit.undetermined:
         notes["undetermined"] = dict(fit.undetermined)
     notes["weakest_directions"] = [{"effect": effect, "of": dict(shares)} for effect, shares in fit.weak]
     notes["without"] = {
-        phase: {name: _short(value) for name, value in found.items() if name in fit.intervals}
+        phase: {name: _plain(value) for name, value in found.items() if name in fit.intervals}
         for phase, found in fit.left_out.items()
     }
     return {
-        "parameters": {name: _short(value) for name, value in fit.parameters.items()},
+        "parameters": {name: _plain(value) for name, value in fit.parameters.items()},
         "provenance": {"origin": "FITTED", "source": source},
         "fit": notes,
     }
@@ -81,5 +80,6 @@ def moods_line(moods: Sequence[Mood]) -> str:
     return f"host times beside the common ones: {told}; the others hardly show them"
 
 
-def _short(value: float) -> float:
-    return int(value) if value == int(value) else float(f"{value:.4g}")
+def _plain(value: float) -> float:
+    """Four digits; a whole number stays one, since a number of slices must be."""
+    return int(value) if value == int(value) else short(value)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from simsched.core import InputError
 from simsched.run import Run, load, read_phase
@@ -29,9 +29,12 @@ class Source:
     scenario: str = ""
 
 
+R = TypeVar("R")
+
+
 @dataclass(frozen=True, eq=False)
-class Found:
-    """All that a folder holds.
+class Found(Generic[R]):
+    """All that a folder holds, or all of a report.
 
     Attributes:
         runs: one, or those of a comparison in their order.
@@ -40,13 +43,22 @@ class Found:
         warnings: of a comparison.
     """
 
-    runs: Sequence[Source] = ()
+    runs: Sequence[R] = ()
     differences: Sequence[Mapping[str, Any]] = ()
     predictions: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[str] = ()
 
+    def joined(self, other: "Found[R]") -> "Found[R]":
+        """Both, one after the other."""
+        return Found(
+            [*self.runs, *other.runs],
+            [*self.differences, *other.differences],
+            {**self.predictions, **other.predictions},
+            [*self.warnings, *other.warnings],
+        )
 
-def read_folder(path: Path) -> Found:
+
+def read_folder(path: Path) -> Found[Source]:
     """What a folder holds.
 
     Args:

@@ -247,7 +247,7 @@ def _overload(model: Model, slowest: StageCheck | ResourceCheck, offered_rps: fl
 
 def _refusals(model: Model) -> list[str]:
     """A closed loop whose refused users try again at once burns its requests in one instant."""
-    arrivals, entry = model.workload.arrivals, next(spec for spec in model.stages if not spec.wait_for)
+    arrivals, entry = model.workload.arrivals, model.entry
     if not isinstance(arrivals, Closed) or arrivals.think or model.workload.client_ms or entry.queue_limit is None:
         return []
     if arrivals.users <= entry.replicas * entry.queue_limit + entry.servers_in_all:

@@ -1,13 +1,13 @@
 """What a report is made of: Runs from any folder, with their numbers; comparisons and predictions beside them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from simsched.analysis import Metrics, metrics
 from simsched.core import InputError, NotEnoughData, Origin
-from simsched.report.sources import Source, read_folder
+from simsched.report.sources import Found, Source, read_folder
 from simsched.run import Run
 from simsched.studies import summarize
 
@@ -47,30 +47,8 @@ class Shown:
         return cls(source.name, source.run, found, summary, source.scenario)
 
 
-@dataclass(frozen=True, eq=False)
-class Material:
-    """All of a report.
-
-    Attributes:
-        runs: in the order given.
-        differences: paired, of a comparison; empty without one.
-        predictions: phase → measured, predicted, errors; empty without any.
-        warnings: of a comparison.
-    """
-
-    runs: Sequence[Shown] = ()
-    differences: Sequence[Mapping[str, Any]] = ()
-    predictions: Mapping[str, Any] = field(default_factory=dict)
-    warnings: Sequence[str] = ()
-
-    def joined(self, other: "Material") -> "Material":
-        """Both, one after the other."""
-        return Material(
-            [*self.runs, *other.runs],
-            [*self.differences, *other.differences],
-            {**self.predictions, **other.predictions},
-            [*self.warnings, *other.warnings],
-        )
+Material = Found[Shown]
+"""All of a report: runs in the order given, and what belongs to them."""
 
 
 def read_material(paths: Sequence[Path]) -> Material:

@@ -81,34 +81,37 @@ def fit_programs(
         raise InputError(f"got {strange[0]!r}, known are {', '.join(sorted(start))}", "fixed")
     free = [name for name in start if name not in set(fixed)]
     with Evaluator(cases, start, free, jobs) as evaluator:
-        x, loss = _least(evaluator, steps, progress)
-        found = _judged(evaluator, x, loss)
+        x, at, loss = _least(evaluator, steps, progress)
+        found = _judged(evaluator, x, at, loss)
     progress(1.0)
     return found
 
 
 def _least(
     evaluator: Evaluator, steps: int, progress: Callable[[float], None]
-) -> tuple[FloatArray, tuple[float, float]]:
-    """The best point, and the loss at the start and there.
+) -> tuple[FloatArray, list[FloatArray], tuple[float, float]]:
+    """The best point, the residuals of each case there, and the loss at the start and there.
 
     Levenberg-Marquardt with wide central differences and several lengths tried: the loss has the steps of a simulation
     in it, on which the small differences of scipy.optimize.least_squares come to rest far from the minimum.
     """
-    x, losses = evaluator.start, [_loss(evaluator.at([evaluator.start])[0])]
+    x = evaluator.start
+    at = evaluator.at([x])[0]
+    losses = [_loss(at)]
     for step in range(steps):
         progress(0.9 * step / steps)
-        jacobian, at = np.vstack(_slopes(evaluator, x)), np.concatenate(evaluator.at([x])[0])
-        tried = [_moved(x, jacobian, jacobian.T @ at, damping, share) for damping in _DAMPINGS for share in (1.0, 0.5)]
-        found = [_loss(one) for one in evaluator.at(tried)]
-        best = int(np.argmin(found))
-        if found[best] >= losses[-1]:
+        jacobian = np.vstack(_slopes(evaluator, x))
+        pull = jacobian.T @ np.concatenate(at)
+        tried = [_moved(x, jacobian, pull, damping, share) for damping in _DAMPINGS for share in (1.0, 0.5)]
+        found = evaluator.at(tried)
+        best = int(np.argmin([_loss(one) for one in found]))
+        if _loss(found[best]) >= losses[-1]:
             break
-        x = tried[best]
-        losses.append(found[best])
+        x, at = tried[best], found[best]
+        losses.append(_loss(at))
         if losses[-1] > (1 - ENOUGH) * losses[-2]:
             break
-    return x, (losses[0], losses[-1])
+    return x, at, (losses[0], losses[-1])
 
 
 def _loss(each: Sequence[FloatArray]) -> float:
@@ -124,8 +127,8 @@ def _moved(x: FloatArray, jacobian: FloatArray, pull: FloatArray, damping: float
     return np.asarray(np.maximum(x + share * np.clip(step, -0.5, 1.0) * size, 0.0))
 
 
-def _judged(evaluator: Evaluator, x: FloatArray, loss: tuple[float, float]) -> ProgramFit:
-    slopes, at = _slopes(evaluator, x), evaluator.at([x])[0]
+def _judged(evaluator: Evaluator, x: FloatArray, at: list[FloatArray], loss: tuple[float, float]) -> ProgramFit:
+    slopes = _slopes(evaluator, x)
     without = [_step_without(place, slopes, at, x) for place in range(len(at))]
     intervals = dict(zip(evaluator.free, _jackknife(x, np.array(without)), strict=True))
     return ProgramFit(

@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from simsched.core import InputError
-from simsched.engine import Model
-from simsched.engine.forced import Errand, GivenBatch, GivenRequest, Played, play
+from simsched.engine import Model, StageSpec
+from simsched.engine.forced import Errand, GivenBatch, GivenRequest, Played, Task, play
+from simsched.fit.sources.base import overlaps
 from simsched.run import Run
 from simsched.scenario import Scenario, build
 
@@ -106,20 +107,26 @@ def recording(run: Run, scenario: Scenario, name: str) -> Recording:
     named = _matched(run, scenario, name)
     sizes = run.requests["size"].to_numpy()
     visits = {stage: run.visits_of(stage) for stage in run.stages}
+    enters = {stage: _by_request(table, "enter_ns") for stage, table in visits.items()}
     rows = sorted(
-        (row for stage in run.stages for row in _rows(run, stage, visits[stage], name)), key=lambda row: row.start_ns
+        (row for stage in run.stages for row in _rows(run, stage, visits[stage], enters[stage], name)),
+        key=lambda row: row.start_ns,
     )
+    arrivals = [*[enters[stage] for stage in run.stages[1:]], _by_request(run.requests, "end_ns")]
+    # who left a stage is in the next one's queue, or at the client
+    arrived = dict(zip(run.stages, arrivals, strict=True))
     first = int(run.meta["warmup_requests"])
     marks = {spec.name: spec.program.marks for spec in model.stages}
+    after = {spec.name: _after(model, spec) for spec in model.stages}
     batches: list[GivenBatch] = []
     items: list[Item] = []
     for place, row in enumerate(rows):
         stage = named[row.stage]
-        batches.append(GivenBatch(stage, row.start_ns, tuple(sizes[row.members].tolist()), _after(model, stage)))
+        batches.append(GivenBatch(stage, row.start_ns, tuple(sizes[row.members].tolist()), after[stage]))
         if min(row.members) >= first:
-            items.extend(_items(row, stage, place, marks[stage], _arrived_ns(run, row, visits)))
-    entry = next(spec.name for spec in model.stages if not spec.wait_for)
-    requests, admissions = _requests(run, model, visits[run.stages[0]], entry, first)
+            arrived_ns = float(np.mean([arrived[row.stage][member] for member in row.members]))
+            items.extend(_items(row, stage, place, marks[stage], arrived_ns))
+    requests, admissions = _requests(run, model, enters[run.stages[0]], first)
     return Recording(
         name=name,
         batches=tuple(batches),
@@ -148,14 +155,17 @@ def _matched(run: Run, scenario: Scenario, name: str) -> dict[str, str]:
     return dict(zip(run.stages, run.stages, strict=True))
 
 
-def _rows(run: Run, stage: str, visits: pd.DataFrame, name: str) -> Iterator[_Row]:
+def _by_request(table: pd.DataFrame, column: str) -> dict[int, int]:
+    return dict(zip(table["request"].tolist(), table[column].tolist(), strict=True))
+
+
+def _rows(run: Run, stage: str, visits: pd.DataFrame, enters: Mapping[int, int], name: str) -> Iterator[_Row]:
     table = run.batches_of(stage).sort_values("start_ns")
     if table["server"].nunique() > 1:
         raise InputError(f"stage {stage} has {table['server'].nunique()} servers, only one can be fitted", name)
     if (table["end_ns"] < table["start_ns"]).any():
         raise InputError(f"stage {stage} has a batch without an end: is an event file cut off?", name)
     members = {batch: group.tolist() for batch, group in visits.groupby("batch")["request"]}
-    enters = dict(zip(visits["request"].tolist(), visits["enter_ns"].tolist(), strict=True))
     parts: dict[str, Any] = run.meta.get("parts", {}).get(stage, {})
     order, starts, ends = (table[column].tolist() for column in ("batch", "start_ns", "end_ns"))
     for place, batch in enumerate(order):
@@ -166,25 +176,18 @@ def _rows(run: Run, stage: str, visits: pd.DataFrame, name: str) -> Iterator[_Ro
         yield _Row(stage, starts[place], ends[place], members[batch], upcoming, told)
 
 
-def _after(model: Model, stage: str) -> Errand:
+def _after(model: Model, spec: StageSpec) -> Errand:
     """What a member of an ended batch needs: hand-off or response, on its process's loop and the one behind."""
-    spec = next(spec for spec in model.stages if spec.name == stage)
-    loops = {process.name for process in model.processes}
     if spec.next:
         target = next(other for other in model.stages if other.name == spec.next[0])
-        passed = [spec.process] if target.process == spec.process else [spec.process, target.process]
-        return tuple((name, "handoff") for name in passed if name in loops and name is not None)
-    passed = [spec.process, model.frontend]
-    return tuple((name, "response") for name in dict.fromkeys(passed) if name in loops and name is not None)
+        return _errand(model, "handoff", spec.process, target.process)
+    return _errand(model, "response", spec.process, model.frontend)
 
 
-def _arrived_ns(run: Run, row: _Row, visits: Mapping[str, pd.DataFrame]) -> float:
-    """Mean time at which the members were in the next stage's queue, or at the client."""
-    place = run.stages.index(row.stage)
-    if place + 1 == len(run.stages):
-        return float(run.requests["end_ns"].to_numpy()[row.members].mean())
-    following = visits[run.stages[place + 1]].set_index("request")["enter_ns"]
-    return float(following.loc[row.members].mean())
+def _errand(model: Model, task: Task, *processes: str | None) -> Errand:
+    """The task on the loop of each of these processes, each once, in order."""
+    loops = {process.name for process in model.processes}
+    return tuple((name, task) for name in dict.fromkeys(processes) if name is not None and name in loops)
 
 
 def _items(row: _Row, stage: str, place: int, marks: Mapping[str, int], arrived_ns: float) -> Iterator[Item]:
@@ -200,14 +203,10 @@ def _items(row: _Row, stage: str, place: int, marks: Mapping[str, int], arrived_
 
 
 def _requests(
-    run: Run, model: Model, visits: pd.DataFrame, entry: str, first: int
+    run: Run, model: Model, enters: Mapping[int, int], first: int
 ) -> tuple[tuple[GivenRequest, ...], list[Item]]:
-    process = next(spec.process for spec in model.stages if spec.name == entry)
-    loops = {spec.name for spec in model.processes}
-    passed = [name for name in dict.fromkeys([model.frontend, process]) if name in loops and name is not None]
-    errand: Errand = tuple((name, "admission") for name in passed)
+    errand, entry = _errand(model, "admission", model.frontend, model.entry.process), model.entry.name
     table = run.requests
-    enters = dict(zip(visits["request"].tolist(), visits["enter_ns"].tolist(), strict=True))
     requests, items = [], []
     for request, (at_ns, size) in enumerate(zip(table["arrival_ns"].tolist(), table["size"].tolist(), strict=True)):
         requests.append(GivenRequest(at_ns, size, errand))
@@ -220,5 +219,8 @@ def _alone(rows: list[_Row]) -> npt.NDArray[np.bool_]:
     """Whether no batch of another stage overlaps, shape (rows,)."""
     starts, ends = np.array([row.start_ns for row in rows]), np.array([row.end_ns for row in rows])
     stages = np.array([row.stage for row in rows])
-    found = [not np.any((stages != row.stage) & (starts < row.end_ns) & (ends > row.start_ns)) for row in rows]
-    return np.array(found, dtype=np.bool_)
+    found = np.zeros(len(rows), dtype=np.bool_)
+    for stage in set(stages.tolist()):
+        here = stages == stage
+        found[here] = overlaps(starts[here], ends[here], starts[~here], ends[~here]) == 0
+    return found
