@@ -50,7 +50,7 @@ class Subject:
         """Ask it."""
         state, changed, cases = copy.deepcopy(attributes(policy)), None, []
         largest = largest_batch_of(policy) or 0
-        with still_world():
+        with still_world(of=policy):
             for case in _asked(policy, largest):
                 cases.append(case)
                 if changed is None and attributes(policy) != state:
@@ -177,7 +177,7 @@ def check_memory(subject: Subject) -> Broken | None:
 
 def check_repeats(subject: Subject) -> Broken | None:
     """Asked the same twice, it answers and remembers the same."""
-    with still_world():
+    with still_world(of=subject.policy):
         for view, memory, _ in subject.cases:
             one, two = (ask(subject.policy, view, memory) for _ in range(2))
             if (one.decision, one.memory) != (two.decision, two.memory):
@@ -196,7 +196,7 @@ def _differing(subject: Subject, again: Callable[[Case], Answer], problem: str) 
 
 def check_history(subject: Subject) -> Broken | None:
     """Asked in another order, a copy answers the same: what it saw before leaves no trace."""
-    with still_world():
+    with still_world(of=subject.policy):
         other = copy.deepcopy(subject.policy)
         found = [ask(other, case.view, case.memory) for case in reversed(subject.cases)][::-1]
     answers = iter(found)
@@ -205,7 +205,7 @@ def check_history(subject: Subject) -> Broken | None:
 
 def check_random(subject: Subject) -> Broken | None:
     """The global random generators do not matter."""
-    with still_world():
+    with still_world(of=subject.policy):
         for seed in (1, 2):
             broken = _differing(
                 subject,
@@ -220,7 +220,7 @@ def check_random(subject: Subject) -> Broken | None:
 def check_clock(subject: Subject) -> Broken | None:
     """The clock of this computer does not matter, only `now`."""
     for clock in (2_000_001, 3_141_592):
-        with still_world(clock, subject.policy):
+        with still_world(clock, of=subject.policy):
             broken = _differing(
                 subject,
                 lambda case: ask(subject.policy, case.view, case.memory),
@@ -238,13 +238,13 @@ def check_identity(subject: Subject) -> Broken | None:
         backwards = [request._replace() for request in reversed(case.view.requests)]
         return ask(subject.policy, case.view, case.memory, requests=backwards[::-1])
 
-    with still_world():
+    with still_world(of=subject.policy):
         return _differing(subject, copied, "with copies of the same requests it")
 
 
 def check_ids(subject: Subject) -> Broken | None:
     """Ids mean nothing but the order of requests (cases without a memory, which may name some)."""
-    with still_world():
+    with still_world(of=subject.policy):
         for factor, offset in ((1, 1), (3, 1000)):
             for case in subject.cases:
                 requests = [request._replace(id=factor * request.id + offset) for request in case.view.requests]

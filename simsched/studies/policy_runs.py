@@ -50,7 +50,7 @@ class _Load:
             workload["declared"] = Constant(value=told)
         stage = Stage(policy=_Watched(policy), gpu="g", cost=Linear(a_ms=10, b_ms=1))
         spec = WorkloadSpec(requests=len(self.sizes), **workload)
-        with still_world():
+        with still_world(of=policy):
             return run_scenario(
                 Scenario(name="check", gpus={"g": Gpu()}, stages={"s": stage}, pipeline=("s",), workload=spec)
             )

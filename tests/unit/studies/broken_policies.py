@@ -13,6 +13,10 @@ _CALLS = count()
 _SEEN = {"most": 0}
 
 
+def _is_even(seconds):
+    return (int(seconds) + int(seconds % 1 * 1e6)) % 2 == 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class AnswersNone:
     """Forgets to answer three."""
@@ -171,10 +175,10 @@ class Draws:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadsTheClock:
-    """Odd seconds go backwards."""
+    """Odd seconds go backwards, odd microseconds turn that round: only where time stands is the order one."""
 
     def decide(self, now, waiting, stage):
-        return Dispatch(waiting[:] if int(time.time()) % 2 == 0 else waiting[::-1])
+        return Dispatch(waiting[:] if _is_even(time.time()) else waiting[::-1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +186,7 @@ class ReadsItsOwnClock:
     """The same under a name that was imported before."""
 
     def decide(self, now, waiting, stage):
-        return Dispatch(waiting[:] if int(its_own_clock()) % 2 == 0 else waiting[::-1])
+        return Dispatch(waiting[:] if _is_even(its_own_clock()) else waiting[::-1])
 
 
 @dataclass(frozen=True, kw_only=True)
