@@ -1,6 +1,6 @@
 """What is true now: the clock, stages, who runs, who holds memory. One way in: a Model; one way out: a Run."""
 
-from simsched.engine.model import GpuSpec, LinkSpec, Model, ProcessSpec, StageSpec
+from simsched.engine.model import GpuSpec, HostSpec, LinkSpec, Model, ProcessSpec, StageSpec, Transfer
 from simsched.engine.simulate import simulate
 
-__all__ = ["GpuSpec", "LinkSpec", "Model", "ProcessSpec", "StageSpec", "simulate"]
+__all__ = ["GpuSpec", "HostSpec", "LinkSpec", "Model", "ProcessSpec", "StageSpec", "Transfer", "simulate"]

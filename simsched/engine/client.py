@@ -10,7 +10,7 @@ from simsched.core import Admission, Request, StageLoad
 from simsched.engine.gate import Gate
 from simsched.engine.kernel import Kernel
 from simsched.engine.outlet import Tasks
-from simsched.engine.patience import Patience
+from simsched.engine.patience import Aborted, Patience
 from simsched.engine.stages.intake import new_request
 from simsched.run import Recorder
 from simsched.run.recorder import REFUSED
@@ -37,6 +37,7 @@ class Client:
         recorder: for send and answer times.
         one_way_ns: network and client time on each way.
         answers: answers that make a request done: the number of last stages.
+        branching: whether a request can fail in one part of the pipeline while another goes on with it.
         progress: called now and then with done and all.
     """
 
@@ -48,6 +49,7 @@ class Client:
         recorder: Recorder,
         one_way_ns: int,
         answers: int,
+        branching: bool,
         progress: Progress | None,
     ) -> None:
         self._kernel = kernel
@@ -58,12 +60,21 @@ class Client:
         self._all = load.count
         self._rows = len(load.sizes)
         self._backoff_ns = load.backoff_ns
+        self.aborted = Aborted(kernel, recorder) if branching or load.patience_ns is not None else None
+        self._branching = branching
+        self._lost: set[int] = set()
         self.patience: Patience | None = None
-        if load.patience_ns is not None:
+        if self.aborted is not None:
+            self.aborted.in_service.append(self._abort)
+        if self.aborted is not None and load.patience_ns is not None:
             self.patience = Patience(
-                load.patience_ns.data, kernel=kernel, recorder=recorder, one_way_ns=one_way_ns, gone=self._again
+                load.patience_ns.data,
+                aborted=self.aborted,
+                kernel=kernel,
+                recorder=recorder,
+                one_way_ns=one_way_ns,
+                gone=self._again,
             )
-            self.patience.in_service.append(self._abort)
         self._declared = load.declared.data
         self._classes = load.classes.data
         self._class_names = load.class_names
@@ -207,17 +218,35 @@ class Client:
             self._gate.leave([request.id])
         self._turn_away(request, "no waiting place or memory", self._entry.name)
 
-    def _turn_away(self, request: Request, reason: str, stage: str = "") -> None:
-        self._recorder.incident(self._kernel.now, "refused", request.id, stage, reason)
+    def _turn_away(
+        self, request: Request, reason: str, stage: str = "", kind: str = "refused", status: int = REFUSED
+    ) -> None:
+        self._recorder.incident(self._kernel.now, kind, request.id, stage, reason)
         if self.patience is not None:
             self.patience.leave([request.id])
-        self._kernel.after(self._one_way_ns, self._refused, request.id)
+        self._kernel.after(self._one_way_ns, self._hear, (request.id, status))
 
-    def _refused(self, number: int) -> None:
-        """The client hears of a refusal."""
+    def _hear(self, told: tuple[int, int]) -> None:
+        """The client hears of a refusal or an error."""
+        number, status = told
         if self.patience is None or self.patience.awaited([number]):
-            self._recorder.lost(number, REFUSED)
+            self._recorder.lost(number, status)
             self._again(number)
+
+    def lose(self, requests: Sequence[Request], stage: str, kind: str, reason: str, status: int) -> None:
+        """A stage gives up these: refused in the service, or failed. Their clients hear of it, once each."""
+        for request in requests:
+            if request.id in self._lost:
+                continue
+            if self._branching and self.aborted is not None:
+                self._lost.add(request.id)
+                if request.id in self.aborted.ids:
+                    self.aborted.count(request.id, stage, reason)
+                    continue
+                self.aborted.add(request.id)
+            if self._gate is not None:
+                self._gate.leave([request.id])
+            self._turn_away(request, reason, stage, kind, status)
 
     def _abort(self, number: int) -> None:
         """A client gave up on a request that is in the service."""

@@ -7,7 +7,8 @@ from simsched.core import NS_PER_MS, Request
 from simsched.engine.kernel import Kernel
 
 if TYPE_CHECKING:
-    from simsched.engine.stages.gated import GatedStage, Running
+    from simsched.engine.stages.gated import GatedStage
+    from simsched.engine.stages.running import Running
 
 
 class LoadView:
@@ -42,8 +43,10 @@ class LoadView:
 
     @property
     def free_in_ms(self) -> float:
-        """Predicted milliseconds until a server is free."""
-        return 0.0 if self._stage.free_servers else min(map(self._left_ms, self._running.values()))
+        """Predicted milliseconds until a server is free; infinite while its process is down after a crash."""
+        if self._stage.free_servers:
+            return 0.0
+        return min(map(self._left_ms, self._running.values()), default=float("inf"))
 
     @property
     def work_ms(self) -> float:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from simsched.core import Admission, Policy, Routing
+from simsched.core import Admission, Policy, Routing, ns_from_ms
 from simsched.engine.resources import Sharing
-from simsched.hardware import EventLoopCosts, Program, StageMemory
+from simsched.hardware import AllocatorSpec, EventLoopCosts, Exact, Program, StageMemory
 from simsched.workload import Workload
 
 Cancelled = Literal["taken", "at_once"]
@@ -20,17 +20,53 @@ class GpuSpec:
         memory: bytes, None for no limit.
         margin: share of the memory left free.
         sharing: how work of several batches on it is shared.
+        context: bytes that each process with a stage on it holds from the start.
+        static: share of the memory that is set aside for weights, keys and values; 0: nothing is.
+        allocator: how what comes and goes finds its place.
     """
 
     name: str
     memory: int | None = None
     margin: float = 0.0
     sharing: Sharing = "uncontended"
+    context: int = 0
+    static: float = 0.0
+    allocator: AllocatorSpec = field(default_factory=Exact)
 
     @property
     def capacity(self) -> int | None:
         """Bytes that may be held."""
         return None if self.memory is None else int(self.memory * (1 - self.margin))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostSpec:
+    """Memory of the host, as the place of tensors between stages.
+
+    Attributes:
+        memory: bytes.
+    """
+
+    memory: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transfer:
+    """A copy of a stage's outputs between GPU and host.
+
+    Attributes:
+        link: its name.
+        bytes_per_s: bandwidth.
+        latency_ms: of each copy.
+    """
+
+    link: str
+    bytes_per_s: float
+    latency_ms: float = 0.0
+
+    def ns(self, count: int) -> int:
+        """Time of a copy of so many bytes."""
+        return ns_from_ms(self.latency_ms + count / self.bytes_per_s * 1000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +108,7 @@ class StageSpec:
         servers: batches at once.
         queue_limit: waiting places; None is unlimited. A free server adds one.
         memory: what it holds on its GPU.
+        transfer: the copy of outputs that wait in host memory; None: all stay on the GPU.
         noise: factors of a batch's time, as `Curve.noise`; None: each batch takes what its program says.
         next: stages that its requests go on to; none: the answer goes to the client.
         wait_for: stages from which a request must have come before it enters; empty: the entry.
@@ -90,6 +127,7 @@ class StageSpec:
     servers: int = 1
     queue_limit: int | None = None
     memory: StageMemory | None = None
+    transfer: Transfer | None = None
     noise: tuple[float, ...] | None = None
     next: tuple[str, ...] = ()
     wait_for: tuple[str, ...] = ()
@@ -107,6 +145,10 @@ class StageSpec:
         """Servers whose weights this GPU holds."""
         return self.servers * (self.gpus.count(gpu) if self.gpus else self.replicas * (self.gpu == gpu))
 
+    def is_on(self, gpu: str, replica: int) -> bool:
+        """Whether a replica is on this GPU."""
+        return (self.gpus[replica] if self.gpus else self.gpu) == gpu
+
     def replica(self, number: int) -> "StageSpec":
         """One of its replicas as a stage of its own, on its GPU; joins are made before it."""
         gpu = self.gpus[number] if self.gpus else self.gpu
@@ -123,6 +165,7 @@ class Model:
         frontend: process between the clients and the stages, None for none.
         meta: put into the Run's meta as it is.
         admission: who is let in; None: everybody.
+        host: its memory; None where nobody counts.
     """
 
     stages: tuple[StageSpec, ...]
@@ -133,11 +176,25 @@ class Model:
     frontend: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
     admission: Admission | None = None
+    host: HostSpec | None = None
 
     @property
     def entry(self) -> StageSpec:
         """The stage that requests enter first."""
         return next(spec for spec in self.stages if not spec.wait_for)
+
+    def fixed_on(self, gpu: GpuSpec) -> dict[str, int]:
+        """Kind → bytes that a GPU holds from start to end; "static" is what the reserve has for keys and values.
+
+        Each process with a stage there has a context; stages without a process share one.
+        """
+        here = [spec for spec in self.stages if spec.servers_on(gpu.name)]
+        contexts = {
+            (spec.process, copy) for spec in here for copy in range(spec.replicas) if spec.is_on(gpu.name, copy)
+        }
+        weights = self.weights_on(gpu.name)
+        reserve = max(0, int(gpu.static * (gpu.memory or 0)) - weights)
+        return {"context": gpu.context * len(contexts), "weights": weights, "static": reserve}
 
     def weights_on(self, gpu: str) -> int:
         """Bytes of weights that a GPU holds."""

@@ -9,16 +9,26 @@ from simsched.run.recorder import TIMEOUT
 
 
 class Aborted:
-    """Requests whose client gave up while they were in the service; each one dropped there is counted.
+    """Requests for which nobody waits while they are in the service; each one dropped there is counted.
+
+    Their client gave up, or a part of their pipeline failed while another goes on.
 
     Attributes:
         ids: their numbers.
+        in_service: who hears of each.
     """
 
     def __init__(self, kernel: Kernel, recorder: Recorder) -> None:
         self.ids: set[int] = set()
+        self.in_service: list[Callable[[int], None]] = []
         self._kernel = kernel
         self._recorder = recorder
+
+    def add(self, number: int) -> None:
+        """The service hears that nobody waits for this one."""
+        self.ids.add(number)
+        for tell in self.in_service:
+            tell(number)
 
     def drop(self, requests: Sequence[Request], stage: str, where: str) -> list[Request]:
         """The others of these; those who gave up are dropped, here and now."""
@@ -40,6 +50,7 @@ class Patience:
 
     Args:
         patience_ns: of each request.
+        aborted: who gave up, as the service hears of it.
         kernel: the clock.
         recorder: counts who gives up.
         one_way_ns: from the client to the service.
@@ -50,13 +61,13 @@ class Patience:
         self,
         patience_ns: Sequence[int],
         *,
+        aborted: Aborted,
         kernel: Kernel,
         recorder: Recorder,
         one_way_ns: int,
         gone: Callable[[int], None],
     ) -> None:
-        self.aborted = Aborted(kernel, recorder)
-        self.in_service: list[Callable[[int], None]] = []
+        self.aborted = aborted
         self._patience_ns = patience_ns
         self._kernel = kernel
         self._recorder = recorder
@@ -98,6 +109,4 @@ class Patience:
     def _abort(self, number: int) -> None:
         """The service hears of it: nothing to do if the answer has left."""
         if not self._left[number]:
-            self.aborted.ids.add(number)
-            for tell in self.in_service:
-                tell(number)
+            self.aborted.add(number)

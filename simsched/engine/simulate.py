@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from simsched.core import InputError, stream
+from simsched.engine.accounts import Accounts
 from simsched.engine.client import Client, Progress
 from simsched.engine.dispatcher import Dispatcher, FarDoor
-from simsched.engine.holding import Holding
-from simsched.engine.ledger import Ledger
 from simsched.engine.loads import LoadView
 from simsched.engine.model import Model, StageSpec
 from simsched.engine.outlet import Desk, Entrance, ToClient, ToStages
@@ -61,17 +60,14 @@ class _Simulation:
         self.sizes = self.load.sizes.data
         names = [spec.name for spec in model.stages]
         self.recorder = _recorder(names, self.load)
-        self.ledgers = {
-            gpu.name: Ledger(gpu.name, gpu.capacity, self.kernel, self.recorder, partial(self._released, gpu.name))
-            for gpu in model.gpus
-            if gpu.capacity is not None
-        }
+        self.accounts = Accounts(model, kernel=self.kernel, recorder=self.recorder, sizes=self.sizes)
         self.client = Client(
             self.load,
             kernel=self.kernel,
             recorder=self.recorder,
             one_way_ns=round(model.workload.client_ms * 1_000_000 / 2),
             answers=sum(not spec.next for spec in model.stages),
+            branching=bool(self.accounts.ledgers) and any(len(spec.next) > 1 for spec in model.stages),
             progress=progress,
         )
         joins = any(len(spec.wait_for) > 1 for spec in model.stages)
@@ -103,9 +99,9 @@ class _Simulation:
                 draws_ns=draws_ns,
                 factors=factors,
                 attained_ns=self.attained_ns,
-                holding=self._holding(part),
+                holding=self.accounts.holding(part),
                 first_server=number * spec.servers,
-                aborted=None if self.client.patience is None else self.client.patience.aborted,
+                aborted=self.client.aborted,
             )
             for number, part in enumerate(parts)
         ]
@@ -146,27 +142,6 @@ class _Simulation:
         generator = stream(self.seed, f"noise:{spec.name}", self.replication)
         return draw_factors(spec.noise, generator, len(self.sizes)).data
 
-    def _holding(self, spec: StageSpec) -> Holding | None:
-        ledger = self.ledgers.get(spec.gpu or "")
-        if ledger is None or spec.memory is None:
-            return None
-        return Holding(
-            spec.name,
-            spec.memory,
-            ledger=ledger,
-            kernel=self.kernel,
-            recorder=self.recorder,
-            sizes=self.sizes,
-            scale=spec.scale,
-            servers=spec.servers,
-        )
-
-    def _released(self, gpu: str) -> None:
-        for replicas in self.stages.values():
-            for stage in replicas:
-                if stage.spec.gpu == gpu:
-                    stage.memory_released()
-
     def _connect(self) -> None:
         """Ways out of each stage, the way in, and who decides in which order."""
         for spec in self.model.stages:
@@ -175,10 +150,11 @@ class _Simulation:
             for number, stage in enumerate(self.stages[spec.name]):
                 stage.outlet = self._outlet(spec, number)
                 self.kernel.deciders.append(stage)
+                self.accounts.attend(stage, number, self.client.lose)
         entry = self.model.entry
         first = self.dispatchers.get(entry.name, self.stages[entry.name][0])
-        if self.client.patience is not None:
-            self.client.patience.in_service += [s.abort for replicas in self.stages.values() for s in replicas]
+        if self.client.aborted is not None:
+            self.client.aborted.in_service += [s.abort for replicas in self.stages.values() for s in replicas]
         passed = [(self.model.frontend, 0), (entry.process, 0)]
         self.client.connect(first, self.plant.tasks("admission", passed, self.sizes))
         if self.model.admission is not None:
@@ -220,6 +196,7 @@ class _Simulation:
             "replication": self.replication,
             "servers": {spec.name: spec.servers_in_all for spec in self.model.stages},
             "gpus": {gpu.name: gpu.capacity for gpu in self.model.gpus},
+            **({"host": self.model.host.memory} if self.model.host is not None else {}),
             "asked_ns": self.plant.asked_ns(),
         }
         self._note_unfinished()
@@ -228,10 +205,11 @@ class _Simulation:
     def _note_unfinished(self) -> None:
         """Requests that are still there when nothing can happen any more: a policy or memory holds them for ever."""
         there = [stage for replicas in self.stages.values() for stage in replicas]
-        places = {request.id: stage.name for stage in there for request in stage.present}
+        places = {request.id: stage for stage in there for request in stage.present}
         for number in self.recorder.unfinished().tolist():
-            detail = "its policy holds it for ever, or memory or a place never comes free"
-            self.recorder.incident(self.kernel.now, "unfinished", number, places.get(number, ""), detail)
-        if self.client.patience is not None:
-            for number in sorted(self.client.patience.aborted.ids & places.keys()):
-                self.client.patience.aborted.count(number, places[number], "held for ever")
+            where = places.get(number)
+            detail = "it is nowhere" if where is None else where.why_stuck()
+            self.recorder.incident(self.kernel.now, "unfinished", number, where.name if where else "", detail)
+        if self.client.aborted is not None:
+            for number in sorted(self.client.aborted.ids & places.keys()):
+                self.client.aborted.count(number, places[number].name, "held for ever")

@@ -53,4 +53,5 @@ class View:
 
     def fits(self, requests: Sequence[Request]) -> bool:
         """Whether memory has room now for these as one batch, by declared size."""
-        return self._holding is None or self._holding.fits(Batch.of([r.size for r in requests], self._stage.spec.scale))
+        scale = self._stage.spec.scale
+        return self._holding is None or self._holding.fits_declared([request.size * scale for request in requests])

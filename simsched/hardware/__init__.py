@@ -1,5 +1,6 @@
 """Pure arithmetic of the hardware: what a batch costs in time and bytes, and what it does on which resource."""
 
+from simsched.hardware.allocators import ALLOCATORS, Allocator, AllocatorSpec, Caching, Exact, Paged, Pool
 from simsched.hardware.curves import (
     CURVES,
     By,
@@ -18,8 +19,8 @@ from simsched.hardware.curves import (
     load_curve,
     save_curve,
 )
-from simsched.hardware.kv import KvShape
-from simsched.hardware.memory import Activation, StageMemory
+from simsched.hardware.kv import Kv, KvShape
+from simsched.hardware.memory import Activation, Handoff, StageMemory
 from simsched.hardware.program import (
     Each,
     EventLoopCosts,
@@ -32,29 +33,74 @@ from simsched.hardware.program import (
     Work,
     demands_ns,
 )
+from simsched.hardware.when_full import (
+    WHEN_FULL,
+    Again,
+    Crash,
+    CrashProcess,
+    Cut,
+    Evict,
+    EvictWaiting,
+    Fail,
+    FailBatch,
+    Reject,
+    Retry,
+    Shortage,
+    Shrink,
+    Wait,
+    WaitForAll,
+    Way,
+    WhenFull,
+)
 
 __all__ = [
+    "ALLOCATORS",
     "CURVES",
+    "WHEN_FULL",
     "Activation",
+    "Again",
+    "Allocator",
+    "AllocatorSpec",
     "By",
+    "Caching",
+    "Crash",
+    "CrashProcess",
     "Curve",
+    "Cut",
     "Dist",
     "Each",
     "EventLoopCosts",
+    "Evict",
+    "EvictWaiting",
+    "Exact",
+    "Fail",
+    "FailBatch",
+    "Handoff",
+    "Kv",
     "KvShape",
     "Linear",
     "Mark",
     "Op",
     "Operation",
+    "Paged",
+    "Pool",
     "Power",
     "Program",
     "Random",
+    "Reject",
+    "Retry",
     "Roofline",
+    "Shortage",
+    "Shrink",
     "Slices",
     "StageMemory",
     "Step",
     "Table",
     "ValidRange",
+    "Wait",
+    "WaitForAll",
+    "Way",
+    "WhenFull",
     "Work",
     "at_least",
     "curve_from_mapping",

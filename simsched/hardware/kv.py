@@ -1,8 +1,10 @@
 """Bytes of the keys and values that a transformer keeps of what it has read."""
 
+import math
 from dataclasses import dataclass
+from typing import Literal
 
-from simsched.core import InputError
+from simsched.core import InputError, parse_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,3 +38,40 @@ class KvShape:
         0.5
         """
         return 2 * self.layers * self.kv_heads * self.head_dim * self.bytes_per_value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kv:
+    """KV that each request of a stage keeps, in whole pages.
+
+    Attributes:
+        per_token: bytes of a token (a unit of the stage's size); or `shape`.
+        shape: what of the model decides them.
+        page_size: tokens of a page: a request takes whole ones. 1 wastes nothing.
+        held: "present" from entering the queue to the end of its batch (what waits holds memory, too), or "running"
+            while its batch runs.
+
+    >>> Kv(shape=KvShape(layers=32, kv_heads=32, head_dim=128), page_size=16).bytes_of(4090) == 2**31   # 256 pages
+    True
+    """
+
+    per_token: int | str = 0
+    shape: KvShape | None = None
+    page_size: int = 1
+    held: Literal["present", "running"] = "present"
+
+    def __post_init__(self) -> None:
+        if self.page_size < 1:
+            raise InputError(f"got {self.page_size}, must be at least 1 token", "page_size")
+        try:
+            object.__setattr__(self, "per_token", parse_bytes(self.per_token))
+        except ValueError as error:
+            raise InputError(str(error), "per_token") from error
+        if bool(self.per_token) == (self.shape is not None):
+            got = "neither" if self.shape is None else "both"
+            raise InputError(f"got {got}, must be per_token or shape", "per_token")
+
+    def bytes_of(self, tokens: float) -> int:
+        """Bytes of one request."""
+        per_token = int(self.per_token) if self.shape is None else self.shape.bytes_per_token
+        return math.ceil(tokens / self.page_size) * self.page_size * per_token

@@ -1,7 +1,7 @@
 """Batching policies: pure decisions, one file each, by the name that a scenario uses; made of the parts in parts/."""
 
 from simsched.policies.aimd import Aimd
-from simsched.policies.base import POLICIES
+from simsched.policies.base import BATCH_FIELDS, POLICIES
 from simsched.policies.best_throughput import BestThroughput
 from simsched.policies.bucketed import Bucketed
 from simsched.policies.by_size import LongestFirst, ShortestFirst
@@ -22,6 +22,7 @@ from simsched.policies.spaced import Spaced
 from simsched.policies.static import Static
 
 __all__ = [
+    "BATCH_FIELDS",
     "POLICIES",
     "REQUEST_COSTS",
     "Aimd",

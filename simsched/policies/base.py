@@ -4,6 +4,9 @@ from simsched.core import InputError, Policy, Registry
 
 POLICIES: Registry[Policy] = Registry("policy", "policies", " with decide(now, waiting, stage)")
 
+BATCH_FIELDS = ("max_batch", "batch", "max_batch_size")
+"""The names that the largest batch has in policies."""
+
 
 def check_max_batch(max_batch: int, name: str = "max_batch") -> None:
     """Refuse a largest batch below 1."""

@@ -40,13 +40,13 @@ BATCHES = {
 }
 MEMORY = {
     "time_ns": "int64",
-    "gpu": "category",
-    "kind": "category",  # weights, activation, resident
+    "gpu": "category",  # or "host"
+    "kind": "category",  # context, weights, static (reserved, unused), kv, resident, handoff, activation, cached
     "bytes": "int64",  # held from now on
 }
 INCIDENTS = {
     "time_ns": "int64",
-    "kind": "category",  # refused, timeout, cancelled, retried, unfinished, error …
+    "kind": "category",  # refused, timeout, cancelled, retried, unfinished, error; memory_wait, batch_cut, crash …
     "request": "int64",  # NEVER if it concerns none
     "stage": "category",
     "detail": "str",

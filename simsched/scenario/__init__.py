@@ -6,10 +6,11 @@ from simsched.scenario.parameters import parameters_of, references
 from simsched.scenario.policy_text import policy_of, with_policies
 from simsched.scenario.provenance import origin, sources
 from simsched.scenario.simulate import run_scenario
-from simsched.scenario.spec import Gpu, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
+from simsched.scenario.spec import Gpu, Host, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
 
 __all__ = [
     "Gpu",
+    "Host",
     "Link",
     "Process",
     "Queue",

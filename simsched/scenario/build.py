@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from simsched.core import Batch, InputError, format_bytes, stream, unknown
-from simsched.engine import GpuSpec, LinkSpec, Model, ProcessSpec, StageSpec
+from simsched.core import InputError, stream, unknown
+from simsched.engine import GpuSpec, HostSpec, LinkSpec, Model, ProcessSpec, StageSpec
 from simsched.hardware import Curve, EventLoopCosts, Op, Program, Work
 from simsched.hardware.curves import Random
 from simsched.policies.admission import Everybody
 from simsched.policies.routing import ProcessRoundRobin
 from simsched.scenario.graph import Graph, read_graph
 from simsched.scenario.kinds import PLAIN
+from simsched.scenario.memory import check_memory, transfer_of
 from simsched.scenario.program import read_program
 from simsched.scenario.spec import Process, Scenario, Stage, checked_bytes
 from simsched.workload.clients import deadlines_ns
@@ -38,17 +39,26 @@ def build(scenario: Scenario) -> Model:
     model = Model(
         stages=tuple(stages),
         gpus=tuple(
-            GpuSpec(name=name, memory=_bytes(gpu.memory), margin=gpu.margin, sharing=gpu.sharing)
+            GpuSpec(
+                name=name,
+                memory=_bytes(gpu.memory),
+                margin=gpu.margin,
+                sharing=gpu.sharing,
+                context=checked_bytes(gpu.context, "context"),
+                static=gpu.static,
+                allocator=gpu.allocator,
+            )
             for name, gpu in scenario.gpus.items()
         ),
         processes=tuple(_process(name, process) for name, process in processes.items()),
         links=tuple(LinkSpec(name=name, sharing=link.sharing) for name, link in scenario.links.items()),
         workload=scenario.workload,
         frontend=scenario.frontend,
+        host=None if scenario.host is None else HostSpec(memory=checked_bytes(scenario.host.memory, "memory")),
         admission=None if isinstance(scenario.admission, Everybody) else scenario.admission,
         meta={"name": scenario.name, "source": {"kind": "simulated"}, "warmup": _plain_warmup(scenario)},
     )
-    _check_sizes(scenario, model)
+    check_memory(scenario, model)
     return model
 
 
@@ -152,6 +162,7 @@ def _stage(scenario: Scenario, name: str, graph: Graph) -> StageSpec:
         servers=stage.servers,
         queue_limit=stage.queue.limit,
         memory=stage.memory,
+        transfer=transfer_of(scenario, stage, graph.next[name]),
         noise=noise,
         next=graph.next[name],
         wait_for=graph.wait_for[name],
@@ -187,35 +198,3 @@ def _noise(program: Program) -> tuple[float, ...]:
             "noise",
         )
     return noise
-
-
-def _check_sizes(scenario: Scenario, model: Model) -> None:
-    """Refuse a size that no empty GPU could hold, before the run."""
-    largest = scenario.workload.sizes.largest()
-    capacities = {gpu.name: gpu.capacity for gpu in model.gpus}
-    for name, capacity in capacities.items():
-        here = [spec for spec in model.stages if spec.servers_on(name) and spec.memory is not None]
-        if capacity is None:
-            continue
-        weights = model.weights_on(name)
-        if weights > capacity:
-            raise InputError(
-                f"weights need {format_bytes(weights)}, {name} has {format_bytes(capacity)} after its margin: "
-                "choose smaller models or add a GPU",
-                f"gpus.{name}.memory",
-            )
-        for spec in here if largest < float("inf") else ():
-            _check_one(spec, largest, capacity - weights)
-
-
-def _check_one(spec: StageSpec, largest: float, free: int) -> None:
-    if spec.memory is None:
-        return
-    need = spec.memory.activation.bytes_of(Batch.of([largest], spec.scale))
-    need += spec.memory.resident_bytes(1, largest * spec.scale)
-    if need > free:
-        raise InputError(
-            f"one request of size {largest:g} needs {format_bytes(need)}, its GPU has {format_bytes(free)} beside the "
-            "weights: shorten the requests or choose a larger GPU",
-            f"stages.{spec.name}.memory",
-        )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simsched.core import Admission, InputError, Plain, Policy, Registry, Routing
-from simsched.hardware import CURVES, Curve
+from simsched.hardware import ALLOCATORS, CURVES, WHEN_FULL, AllocatorSpec, Curve, WhenFull
 from simsched.hardware.curves import load_curve
 from simsched.policies import POLICIES, REQUEST_COSTS, RequestCost
 from simsched.policies.admission import ADMISSIONS
@@ -18,6 +18,8 @@ KINDS: dict[Any, Registry[Any]] = {
     Admission: ADMISSIONS,
     Routing: ROUTINGS,
     Curve: CURVES,
+    AllocatorSpec: ALLOCATORS,
+    WhenFull: WHEN_FULL,
     Arrivals: ARRIVALS,
     Sizes: SIZES,
     Think: THINKS,

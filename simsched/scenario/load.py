@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from simsched.core import InputError, read_yaml, shown, unknown
+from simsched.scenario import fits
 from simsched.scenario.build import build
 from simsched.scenario.kinds import PLAIN
 from simsched.scenario.parameters import filled_in
@@ -52,7 +53,8 @@ def scenario_of(values: Mapping[str, Any], parameters: Mapping[str, float] | Non
     """The scenario of plain values, as in a file.
 
     Objects may stand in place of `{kind: …}`: a policy of one's own, a curve. A text `$name` stands for the number of
-    that name under `parameters`; `fit` holds notes for readers and is left out.
+    that name under `parameters`; `max_batch: fits` for what memory holds; `fit` holds notes for readers
+    and is left out.
 
     Args:
         values: as in a file.
@@ -62,6 +64,11 @@ def scenario_of(values: Mapping[str, Any], parameters: Mapping[str, float] | Non
         InputError: `where` is the path of the field.
     """
     told = filled_in({name: item for name, item in values.items() if name != "fit"}, parameters)
+    wanted = fits.asked(told)
+    if wanted:
+        fields = {stage: ".".join(("stages", stage, "policy", *path)) for stage, path in wanted}
+        numbers = fits.derived(build(PLAIN.read(Scenario, fits.put(told, dict.fromkeys(wanted, 1)))), fields)
+        told = fits.put(told, {place: numbers[place[0]] for place in wanted})
     scenario: Scenario = PLAIN.read(Scenario, told)
     build(scenario)  # one that cannot be built is refused when it is read
     return scenario

@@ -8,12 +8,12 @@ from typing import Any, Literal
 from simsched.core import Admission, InputError, Policy, Provenance, Routing, parse_bytes, unknown
 from simsched.engine.model import Cancelled
 from simsched.engine.resources import Sharing
-from simsched.hardware import Curve, StageMemory
+from simsched.hardware import AllocatorSpec, Curve, Exact, StageMemory
 from simsched.policies.admission import Everybody
 from simsched.policies.routing import ByLength, RoundRobin
 from simsched.workload import Workload
 
-_RESERVED = ("gpu", "interpreter", "cpu")
+_RESERVED = ("gpu", "interpreter", "cpu", "host")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -25,17 +25,41 @@ class Gpu:
         memory: bytes, or text such as "141 GiB"; none: nobody counts.
         margin: share of the memory to be left free.
         sharing: how work of several batches at once is shared.
+        context: bytes that each process with a stage on it holds from the start (CUDA's context and libraries).
+        static: share of the memory that is set aside for weights, keys and values (SGLang's mem_fraction_static).
+        allocator: how what comes and goes finds its place.
     """
 
     memory: int | float | str | None = None
     margin: float = 0.0
     sharing: Sharing = "uncontended"
+    context: int | float | str = 0
+    static: float = 0.0
+    allocator: AllocatorSpec = field(default_factory=Exact)
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < 1:
             raise InputError(f"got {self.margin:g}, must be at least 0 and below 1 (0.1 leaves 10 % free)", "margin")
+        if not 0 <= self.static <= 1 - self.margin:
+            most = f"at most {1 - self.margin:g} beside the margin" if self.margin else "at most 1"
+            raise InputError(f"got {self.static:g}, must be at least 0 and {most}", "static")
         if self.memory is not None:
             object.__setattr__(self, "memory", checked_bytes(self.memory, "memory"))
+        object.__setattr__(self, "context", checked_bytes(self.context, "context"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """The host's memory, where tensors between stages can wait.
+
+    Attributes:
+        memory: bytes, or text such as "256 GiB".
+    """
+
+    memory: int | float | str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "memory", checked_bytes(self.memory, "memory"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,16 +70,20 @@ class Link:
         bandwidth: bytes per second, or text such as "20 GB".
         latency_ms: of each move.
         sharing: how moves at the same time are shared.
+        pageable: the bandwidth to and from host memory that is not pinned.
     """
 
     bandwidth: int | float | str
     latency_ms: float = 0.0
     sharing: Sharing = "fifo"
+    pageable: int | float | str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bandwidth", checked_bytes(self.bandwidth, "bandwidth"))
-        if self.bandwidth == 0:
-            raise InputError("got 0, must be above 0", "bandwidth")
+        for name in ("bandwidth", "pageable"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, checked_bytes(getattr(self, name), name))
+                if getattr(self, name) == 0:
+                    raise InputError("got 0, must be above 0", name)
         if not 0 <= self.latency_ms < float("inf"):
             raise InputError(f"got {self.latency_ms:g}, must be a finite number, at least 0", "latency_ms")
 
@@ -197,6 +225,7 @@ class Scenario:
         pipeline: a chain of stages; or each stage says `next`.
         workload: what is sent.
         gpus: by name.
+        host: its memory; none: nothing can wait there.
         processes: by name; without any, the stages' `process` names are enough and their event loops cost nothing.
         links: by name.
         frontend: name of the process between clients and stages (an HTTP server): its event loop does a task at each
@@ -212,6 +241,7 @@ class Scenario:
     workload: WorkloadSpec
     pipeline: tuple[str, ...] | None = None
     gpus: Mapping[str, Gpu] = field(default_factory=dict)
+    host: Host | None = None
     processes: Mapping[str, Process] = field(default_factory=dict)
     links: Mapping[str, Link] = field(default_factory=dict)
     frontend: str | None = None

@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from simsched.core import InputError, SimschedError, unknown
+from simsched.policies import BATCH_FIELDS
 from simsched.scenario import Scenario, Warmup, WorkloadSpec
 from simsched.studies.capacity import check
 from simsched.workload import SIZES, Closed, Long80, Short80, Sizes, Uniform
 
-BATCH_FIELDS = ("max_batch", "batch", "max_batch_size")
 """Fields of a policy that may hold its largest batch."""
 
 _USERS = (0.125, 0.25, 0.5, 1, 1.5, 2)  # of the scenario's own: 64 users give 8, 16, 32, 64, 96, 128; C11's knee is 96

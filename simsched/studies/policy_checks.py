@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
 from simsched.core import Batch, Policy, shown
-from simsched.studies.grid import BATCH_FIELDS
+from simsched.policies import BATCH_FIELDS
 from simsched.studies.policy_views import Answer, View, ask, still_world, views
 
 

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator
 from itertools import groupby, pairwise
 
 import numpy as np
-from laws.checks_of_resources import RESOURCE_LAWS
+from laws.checks_of_resources import RESOURCE_LAWS, memory_within_capacity
 from laws.drawn_policies import WORK_CONSERVING
 from laws.models import Drawn
 
 from simsched.analysis import little
 from simsched.core import NS_PER_MS
-from simsched.policies import POLICIES
+from simsched.hardware import Reject
+from simsched.policies import BATCH_FIELDS, POLICIES
 from simsched.policies.admission import Everybody, InFlight
 from simsched.run import NEVER, STATUS, Run, step
-from simsched.studies.grid import BATCH_FIELDS
 
 Law = Callable[[Drawn, Run], None]
 FOR_EVER = 1 << 62
@@ -47,10 +47,15 @@ def conserved(drawn: Drawn, run: Run) -> None:
         complete = [name for name in run.stages if NEVER not in seen.get((request, name), (NEVER,))]
         if fate == "done":
             assert complete == run.stages
-        elif fate != "timeout":  # whatever was computed for it
+        elif fate not in ("timeout", "failed"):  # whatever was computed for it
             assert len(complete) < len(run.stages)
-        if fate == "refused":
+        if fate == "refused" and not _may_reject(drawn):
             assert not any((request, name) in seen for name in run.stages)
+
+
+def _may_reject(drawn: Drawn) -> bool:
+    """Whether a stage may refuse requests that are in the service already."""
+    return any(isinstance(one.memory.when_full, Reject) for one in drawn.scenario.stages.values() if one.memory)
 
 
 def in_order(drawn: Drawn, run: Run) -> None:
@@ -246,6 +251,15 @@ def stays_add_up(drawn: Drawn, run: Run) -> None:
         assert between == 0 or not bare
 
 
+def lost_are_counted(drawn: Drawn, run: Run) -> None:
+    """Each request that failed or was refused has one incident that says so."""
+    told = run.incidents[run.incidents["kind"].isin(["error", "too_large", "refused"])]
+    count = Counter(told["request"])
+    for request, fate in zip(run.requests["request"], run.requests["status"], strict=True):
+        assert fate not in ("failed", "refused") or count[request] == 1, f"{request} {fate}"
+        assert fate != "done" or not count[request]
+
+
 LAWS: tuple[Law, ...] = (
     conserved,
     in_order,
@@ -262,6 +276,20 @@ LAWS: tuple[Law, ...] = (
     stays_add_up,
     *RESOURCE_LAWS,
 )
+
+
+SCARCE_LAWS: tuple[Law, ...] = (
+    conserved,
+    in_order,
+    batches_agree_with_visits,
+    one_batch_a_server,
+    no_batch_too_large,
+    never_more_in_flight,
+    littles_law,
+    memory_within_capacity,
+    lost_are_counted,
+)
+"""What holds whatever happens to those for whom memory is short; places and costs are other matters there."""
 
 
 def check_all(drawn: Drawn, run: Run) -> None:

@@ -9,25 +9,27 @@ from laws.models import Drawn, one_stage
 from simsched.core import NS_PER_MS, Batch, Dispatch, Request, StageView, ns_from_ms
 from simsched.hardware import Linear
 from simsched.run import Run
-from simsched.scenario import Gpu, Link, Process
+from simsched.scenario import Gpu, Link, Process, build
 
 
 def memory_within_capacity(drawn: Drawn, run: Run) -> None:
-    """No more is held than there is, and when all are answered only the weights are left."""
-    held: dict[str, Counter[str]] = {name: Counter() for name in drawn.scenario.gpus}
+    """No more is held than there is, and when all are answered only what is fixed is left (and a cache)."""
+    scenario = drawn.scenario
+    most = {name: gpu.memory for name, gpu in scenario.gpus.items()}
+    if scenario.host is not None:
+        most["host"] = scenario.host.memory
+    held: dict[str, Counter[str]] = {name: Counter() for name in most}
     for row in run.memory.itertuples():
         held[row.gpu][row.kind] = row.bytes
         assert row.bytes >= 0
-        assert held[row.gpu].total() <= drawn.scenario.gpus[row.gpu].memory, f"{row.gpu} at {row.time_ns} ns"
+        assert held[row.gpu].total() <= most[row.gpu], f"{row.gpu} at {row.time_ns} ns"
     for_ever = (run.requests["status"] == "unfinished").any() or (run.incidents["detail"] == "held for ever").any()
     if not for_ever:
-        for gpu, kinds in held.items():
-            here = [stage for stage in drawn.scenario.stages.values() if stage.gpu == gpu and stage.memory]
-            counted = drawn.scenario.gpus[gpu].memory is not None
-            weights = (
-                sum(int(stage.memory.weights) * stage.servers * stage.replicas for stage in here) if counted else 0
-            )
-            assert +kinds == +Counter(weights=weights)
+        model = build(scenario)
+        fixed = {gpu.name: model.fixed_on(gpu) if gpu.capacity is not None else {} for gpu in model.gpus}
+        for name, kinds in held.items():
+            kinds.pop("cached", None)
+            assert +kinds == +Counter(fixed.get(name, {})), name
 
 
 def service_is_the_cost(drawn: Drawn, run: Run) -> None:

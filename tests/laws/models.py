@@ -11,12 +11,30 @@ from laws.drawn_policies import policies
 
 from simsched.core import Policy
 from simsched.engine import simulate
-from simsched.hardware import Activation, Linear, Random, StageMemory
+from simsched.hardware import (
+    Activation,
+    Caching,
+    CrashProcess,
+    EvictWaiting,
+    FailBatch,
+    Handoff,
+    Kv,
+    Linear,
+    Paged,
+    Pool,
+    Random,
+    Reject,
+    Shrink,
+    StageMemory,
+    WaitForAll,
+)
+from simsched.hardware import Exact as ExactAllocator
+from simsched.hardware import Retry as RetryAllocation
 from simsched.policies import POLICIES
 from simsched.policies.admission import DeadlineAware, Everybody, InFlight, TokenBucket
 from simsched.policies.routing import ROUTINGS
 from simsched.run import Run
-from simsched.scenario import Gpu, Link, Process, Queue, Scenario, Stage, WorkloadSpec, build, to_values, to_yaml
+from simsched.scenario import Gpu, Host, Link, Process, Queue, Scenario, Stage, WorkloadSpec, build, to_values, to_yaml
 from simsched.workload import (
     ClassOnly,
     Closed,
@@ -92,6 +110,49 @@ memories = st.builds(
     resident=st.integers(0, 1),
     resident_base=st.integers(0, 1),
 )
+scarce_memories = st.builds(
+    StageMemory,
+    weights=st.integers(0, 3),
+    activation=st.builds(
+        Activation, base=st.integers(0, 2), per_unit=st.integers(0, 2), by=st.just("padded"), pieces=st.integers(1, 3)
+    ),
+    resident=st.integers(0, 1),
+    kv=st.none()
+    | st.builds(
+        Kv, per_token=st.integers(1, 2), page_size=st.integers(1, 3), held=st.sampled_from(["present", "running"])
+    ),
+    when_full=st.one_of(
+        st.builds(Shrink),
+        st.builds(WaitForAll),
+        st.builds(Reject),
+        st.builds(FailBatch, attempt_ms=st.integers(0, 2)),
+        st.builds(
+            RetryAllocation, attempt_ms=st.integers(0, 2), backoff_ms=st.integers(1, 3), attempts=st.integers(1, 4)
+        ),
+        st.builds(EvictWaiting, recompute_ms=st.integers(0, 1)),
+        st.builds(CrashProcess, downtime_ms=st.integers(0, 5)),
+    ),
+)
+"""What gives when memory is short, in every way."""
+handoffs = st.none() | st.builds(
+    Handoff, base=st.integers(0, 1), per_unit=st.integers(0, 2), host_above=st.integers(0, 6), link=st.just("pcie")
+)
+allocators = st.one_of(
+    st.just(ExactAllocator()),
+    st.builds(Paged, page=st.integers(1, 3)),
+    st.builds(Pool, block=st.integers(1, 3)),
+    st.builds(
+        Caching,
+        rounding=st.just(1),
+        small_limit=st.just(4),
+        small_segment=st.just(8),
+        large_limit=st.just(12),
+        large_segment=st.just(16),
+        large_rounding=st.just(2),
+        release_every_ms=st.none() | st.integers(1, 4),
+        release_ms=st.integers(0, 1),
+    ),
+)
 _LEAST_MEMORY = 48 + 18  # weights of 4 stages of 2 servers in 2 copies, and the largest request alone
 
 
@@ -131,6 +192,7 @@ class Options:
     programs: bool = True
     timeouts: bool = False
     routings: tuple[str, ...] = ()
+    scarce: bool = False
     costs: st.SearchStrategy[Any] = linear | random_cost
 
 
@@ -153,6 +215,15 @@ def _routing(name: str, values: dict[str, Any]) -> Any:
 
 
 @st.composite
+def stage_memories(draw, options: Options, goes_on: bool) -> StageMemory | None:
+    """What a stage holds; only one that others follow hands anything on."""
+    if not options.scarce:
+        return draw(st.none() | memories) if options.memory else None
+    memory = draw(st.none() | scarce_memories)
+    return replace(memory, handoff=draw(handoffs)) if memory is not None and goes_on else memory
+
+
+@st.composite
 def stages(draw, name: str, after: tuple[str, ...], options: Options, gpu: str) -> Stage:
     """One stage."""
     process = "p" if options.loops and draw(st.booleans()) else None
@@ -166,7 +237,7 @@ def stages(draw, name: str, after: tuple[str, ...], options: Options, gpu: str) 
         servers=draw(st.integers(1, 2)),
         **draw(replicated(options.routings)),
         queue=Queue(limit=draw(st.none() | st.integers(0, 2))) if options.bounded else Queue(),
-        memory=draw(st.none() | memories) if options.memory else None,
+        memory=draw(stage_memories(options, bool(after))),
         next=after,
     )
 
@@ -246,6 +317,17 @@ admissions = st.one_of(
 
 
 @st.composite
+def graphics(draw, options: Options) -> Gpu:
+    """A GPU."""
+    sharing = draw(st.sampled_from(options.disciplines))
+    memory = draw(st.none() | st.integers(_LEAST_MEMORY, _LEAST_MEMORY + 20)) if options.memory else None
+    if memory is None or not options.scarce:
+        return Gpu(memory=memory, sharing=sharing)
+    allocator, context = draw(allocators), draw(st.integers(0, 2))
+    return Gpu(memory=memory + 60, sharing=sharing, context=context, allocator=allocator)
+
+
+@st.composite
 def scenarios(draw, options: Options = ANY) -> Drawn:
     """A scenario within the options, and a seed."""
     shape = SHAPES[draw(st.sampled_from(options.shapes))]
@@ -254,11 +336,11 @@ def scenarios(draw, options: Options = ANY) -> Drawn:
         name: draw(stages(name, after, options, gpus[place % len(gpus)]))
         for place, (name, after) in enumerate(shape.items())
     }
-    memory = st.none() | st.integers(_LEAST_MEMORY, _LEAST_MEMORY + 20) if options.memory else st.none()
     scenario = Scenario(
         name="drawn",
         stages=made,
-        gpus={gpu: Gpu(memory=draw(memory), sharing=draw(st.sampled_from(options.disciplines))) for gpu in gpus},
+        gpus={gpu: draw(graphics(options)) for gpu in gpus},
+        host=draw(st.builds(Host, memory=st.integers(0, 40))) if options.scarce else None,
         processes={"p": draw(event_loops)} if options.loops else {},
         admission=draw(admissions) if options.bounded else Everybody(),
         links={"pcie": Link(bandwidth=1000, sharing=draw(st.sampled_from(options.disciplines)))},

@@ -5,7 +5,8 @@ its program step by step on the resources; its members are handed on, and the se
 of SGLang Omni's simple schedulers are of this kind.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -17,23 +18,11 @@ from simsched.engine.outlet import Outlet
 from simsched.engine.patience import Aborted
 from simsched.engine.resources import Resource
 from simsched.engine.stages.intake import ID, Intake, new_request
+from simsched.engine.stages.running import Running
+from simsched.engine.stages.scarce import Scarce
 from simsched.engine.view import View
 from simsched.hardware import Op, Step, Work
 from simsched.run import StageLog
-
-
-class Running:
-    """A batch on a server."""
-
-    __slots__ = ("activation", "number", "requests", "server", "start_ns", "steps")
-
-    def __init__(self, requests: Sequence[Request], number: int, server: int, start_ns: int, activation: int) -> None:
-        self.requests = requests
-        self.number = number
-        self.server = server
-        self.start_ns = start_ns
-        self.activation = activation
-        self.steps: Iterator[Step]
 
 
 class GatedStage(Intake):
@@ -82,6 +71,8 @@ class GatedStage(Intake):
         self.memory: Hashable = None
         self.free_since_ns = 0
         self.outlet: Outlet
+        self.scarce: Scarce | None = None
+        self._down: list[int] | None = None  # servers of a crashed process
         self._size_of = sizes.__getitem__
         self._resources = resources
         self._draws_ns = draws_ns
@@ -93,6 +84,7 @@ class GatedStage(Intake):
         one = ops[0] if len(ops) == 1 else None
         plain = one if isinstance(one, Work) and one.op == Op.WORK and one.scale == 1 else None
         self._cost_ms = None if plain is None else plain.cost.ms
+        self._work_on = "" if plain is None else plain.on
         self._work = [] if plain is None else [named[plain.on].work for named in resources]
         self._ask = spec.policy.decide
 
@@ -166,43 +158,70 @@ class GatedStage(Intake):
             self._wake_ns = None
             self._kernel.touch(self)
 
+    def why_stuck(self) -> str:
+        """Why what waits here when nothing can happen any more waits for ever."""
+        first = self.present[0]
+        if self._down is not None or not self._free:
+            return "no server is free: the stage after it has no place"
+        if self.holding is None or (self.holding.fits([first.id]) and self.holding.has_room([first.id])):
+            return "its policy holds it for ever"
+        return (
+            f"memory that nobody will give back: {self.holding.ledger}: let fewer in (admission, queue limit), or evict"
+        )
+
     # running ----------------------------------------------------------------------------------------------------
 
     def _start(self, requests: Sequence[Request]) -> bool:
-        """Start what memory can hold of these; the rest goes on waiting. False if nothing could start."""
-        activation = 0
-        if self._holding is not None:
-            requests, activation = self._holding.fitting(self.queue.find(self.name, requests))
-            if not requests:
-                return False
+        """Start these, or what memory can hold of them; False if nothing could start."""
+        if self.scarce is not None:
+            return self.scarce.start(requests)
+        self.launch(self.begin(requests))
+        return True
+
+    def begin(self, requests: Sequence[Request]) -> Running:
+        """These leave the queue for a server, as a batch."""
         requests = self.queue.take(self.name, requests)
-        now = self._kernel.now
-        ids = list(map(ID, requests))
-        server = self._free.pop()
+        now, server = self._kernel.now, self._free.pop()
         self._wake_ns = None
-        batch = Running(requests, self._log.begin(ids, server, now), server, now, activation)
+        batch = Running(requests, self._log.begin(list(map(ID, requests)), server, now), server, now)
         if not self._simple:
             self._taken = None
             if self._watched is not None:
                 self._watched[server] = batch
+        return batch
+
+    def launch(self, batch: Running) -> None:
+        """Run its program, between what memory asks for before and after."""
+        ids = list(map(ID, batch.requests))
+        grant = batch.grant
+        around = grant is not None and bool(grant.before or grant.after)
         if self._draws_ns is not None:
-            self._work[server](self._draws_ns[ids[0]], self._finish, batch)
-            return True
-        sizes, scale = list(map(self._size_of, ids)), self.spec.scale
-        shape: Batch = new_request(Batch, (len(ids), sum(sizes) * scale, max(sizes) * scale))
-        if self._cost_ms is not None:
-            ms = self._cost_ms(shape)
-            if self._factors is not None:
-                ms *= self._factors[ids[0]]
-            self._work[server](ns_from_ms(ms), self._finish, batch)
+            ns = self._draws_ns[ids[0]]
+            if not around:
+                self._work[batch.server](ns, self._finish, batch)
+                return
+            steps: Iterable[Step] = [Step(Op.WORK, self._work_on, ns)]
         else:
+            sizes, scale = list(map(self._size_of, ids)), self.spec.scale
+            shape: Batch = new_request(Batch, (len(ids), sum(sizes) * scale, max(sizes) * scale))
             factor = 1.0 if self._factors is None else self._factors[ids[0]]
-            batch.steps = self.spec.program.steps(shape, [size * scale for size in sizes], 1 / factor)
-            self._go_on(batch)
-        return True
+            if self._cost_ms is not None and not around:
+                self._work[batch.server](ns_from_ms(self._cost_ms(shape) * factor), self._finish, batch)
+                return
+            steps = self.spec.program.steps(shape, [size * scale for size in sizes], 1 / factor)
+        if grant is not None:
+            steps = chain(grant.before, steps, grant.after)
+        self.run_steps(batch, steps, self._finish)
+
+    def run_steps(self, batch: Running, steps: Iterable[Step], then: Callable[[Running], None]) -> None:
+        """Run these steps on the batch's server, then call."""
+        batch.steps, batch.then = iter(steps), then
+        self._go_on(batch)
 
     def _go_on(self, batch: Running) -> None:
         """The batch's thread: on to the first step that has to wait."""
+        if batch.dead:
+            return
         resources = self._resources[batch.server]
         for op, name, ns in batch.steps:
             resource = resources[name]
@@ -213,10 +232,13 @@ class GatedStage(Intake):
                 resource.enqueue(ns)
             elif resource.sync(self._go_on, batch):
                 return
-        self._finish(batch)
+        batch.then(batch)
 
     def _finish(self, batch: Running) -> None:
+        if batch.dead:
+            return
         now = self._kernel.now
+        batch.ended = True
         self._log.finish(batch.number, now)
         served_ns = now - batch.start_ns
         requests = batch.requests if self._simple else self._results(batch, served_ns)
@@ -227,14 +249,45 @@ class GatedStage(Intake):
 
     def _results(self, batch: Running, served_ns: int) -> Sequence[Request]:
         """Give back what the batch held, note the service, and drop the results for which nobody waits."""
-        if self._holding is not None:
-            self._holding.finish(list(map(ID, batch.requests)), batch.activation)
         if self._attained_ns is not None:
             for request in batch.requests:
                 self._attained_ns[request.id] += served_ns
+        wanted = batch.requests
         if self._aborted is not None and self._aborted.ids:
-            return self._aborted.drop(batch.requests, self.name, "its result")
-        return batch.requests
+            wanted = self._aborted.drop(wanted, self.name, "its result")
+        if self.holding is not None and batch.grant is not None:
+            self.holding.finish(list(map(ID, batch.requests)), batch.grant, list(map(ID, wanted)))
+        return wanted
+
+    def give_up(self, batch: Running) -> None:
+        """A batch ends without results, and its server is free."""
+        batch.ended = True
+        self._log.finish(batch.number, self._kernel.now)
+        self._freed(batch)
+
+    def crash(self) -> list[Request]:
+        """The process dies: all that waits or runs here is lost, and nothing starts until `restart`; who was lost.
+
+        What its batches have put on a stream stays there: at most a batch's time, in a downtime of seconds.
+        """
+        waiting = self._emptied()
+        running = [batch for batch in self.watched().values() if not batch.ended]
+        for batch in running:
+            batch.dead = True
+            self._log.finish(batch.number, self._kernel.now)
+            del self.watched()[batch.server]
+            if self.holding is not None and batch.grant is not None:
+                self.holding.finish(list(map(ID, batch.requests)), batch.grant, ())
+        self._down = [*self._free, *(batch.server for batch in running)] if self._down is None else self._down
+        self._free.clear()
+        return [*waiting, *(request for batch in running for request in batch.requests)]
+
+    def restart(self) -> None:
+        """Its servers take batches again."""
+        if self._down is not None:
+            self._free += self._down
+            self._down, self.free_since_ns = None, self._kernel.now
+            self._kernel.touch(self)
 
     def _unblocked(self, batch: Running) -> None:
         """All members have found a place."""
@@ -245,6 +298,9 @@ class GatedStage(Intake):
         """The server can take the next batch."""
         if not self._simple and self._watched is not None:
             del self._watched[batch.server]
+        if self._down is not None:
+            self._down.append(batch.server)
+            return
         if not self._free:
             self.free_since_ns = self._kernel.now
         self._free.append(batch.server)

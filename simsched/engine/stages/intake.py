@@ -15,10 +15,13 @@ from simsched.engine.model import StageSpec
 from simsched.engine.patience import Aborted
 from simsched.engine.queue import WaitingQueue
 from simsched.run import StageLog
+from simsched.run.recorder import FAILED
 
 new_request = tuple.__new__  # a Request is made for every visit: its own constructor takes twice as long
 ID = itemgetter(0)
 Accepted = Callable[[Any], None]
+Lose = Callable[[Sequence[Request], str, str, str, int], None]
+"""Takes requests that get no answer: their stage, the kind of incident, why, and their status."""
 
 
 class Join:
@@ -60,6 +63,8 @@ class Intake:
     Attributes:
         queue: what waits, in order of entering.
         changed: whether the stage has to decide once the instant has settled.
+        holding: its account of memory.
+        lose: takes requests that get no answer.
     """
 
     def __init__(
@@ -80,12 +85,13 @@ class Intake:
         self._kernel = kernel
         self._log = log
         self._attained_ns = attained_ns
-        self._holding = holding
+        self.holding = holding
         self._aborted = aborted
         self._bounded = spec.queue_limit is not None or (holding is not None and holding.holds_requests)
         self._simple = holding is None and aborted is None and attained_ns is None  # nothing is kept beside the queue
         self._free = list(range(first_server, first_server + spec.servers))[::-1]
         self._join = Join(len(spec.wait_for)) if len(spec.wait_for) > 1 else None
+        self.lose: Lose
         self._blocked: deque[tuple[Request, int, Accepted, Any]] = deque()
         self._door: deque[tuple[Request, Callable[[Request], None]]] = deque()
 
@@ -144,6 +150,10 @@ class Intake:
         complete = [request] if self._join is None else self._join.complete([request])
         if not complete:
             accepted(argument)
+        elif self.holding is not None and not self.holding.has_room([request.id], empty=True):
+            self.holding.leave([request.id])
+            self.lose(complete, self.name, "too_large", f"no memory: {self.holding.ledger}", FAILED)
+            accepted(argument)
         elif not self._blocked and self.has_room(request):
             self._enter(self._entered(complete, served_ns))
             accepted(argument)
@@ -162,8 +172,8 @@ class Intake:
         request = self.queue.leave(number)
         if request is not None and self._aborted is not None:
             self._aborted.drop([request], self.name, "while it waited")
-            if self._holding is not None:
-                self._holding.finish([number], 0)
+            if self.holding is not None:
+                self.holding.leave([number])
             self._kernel.touch(self)
 
     def _is_aborted(self, request: Request) -> bool:
@@ -174,7 +184,7 @@ class Intake:
         limit = self.spec.queue_limit
         if limit is not None and len(self.queue) >= limit + len(self._free):
             return False
-        return self._holding is None or self._holding.has_room([request.id])
+        return self.holding is None or self.holding.has_room([request.id])
 
     def _entered(self, requests: Sequence[Request], served_ns: int) -> list[Request]:
         """The same requests as this stage's queue sees them."""
@@ -196,11 +206,26 @@ class Intake:
 
     def _held(self, entered: list[Request]) -> list[Request]:
         """Those whose client still waits, with the memory that they need while they are here."""
+        wanted = entered
         if self._aborted is not None and self._aborted.ids:
-            entered = self._aborted.drop(entered, self.name, "before it entered")
-        if self._holding is not None:
-            self._holding.enter(list(map(ID, entered)))
-        return entered
+            wanted = self._aborted.drop(entered, self.name, "before it entered")
+        if self.holding is not None:
+            kept = set(map(ID, wanted))
+            self.holding.leave([request.id for request in entered if request.id not in kept])
+            self.holding.enter(list(map(ID, wanted)))
+        return wanted
+
+    def _emptied(self) -> list[Request]:
+        """All that waits here leaves at once, with what it holds; who it was."""
+        waiting = self.present
+        while self.queue:
+            self.queue.leave(self.queue[0].id)
+        blocked, self._blocked = self._blocked, deque()
+        for _, _, accepted, argument in blocked:
+            accepted(argument)
+        if self.holding is not None:
+            self.holding.leave(list(map(ID, waiting)))
+        return waiting
 
     def _let_in(self) -> None:
         """Those who wait for a place, while there is one: first whose server is blocked, then clients at the door."""

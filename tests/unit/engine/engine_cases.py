@@ -78,6 +78,7 @@ def run(*stages, at=None, users=None, requests=None, sizes=None, think=None, ram
         links=tuple(given.get("links", ())),
         frontend=given.get("frontend"),
         admission=given.get("admission"),
+        host=given.get("host"),
         workload=Workload(
             arrivals=arrivals,
             sizes=sizes,

@@ -1,12 +1,13 @@
 """Memory of a GPU as the engine accounts it: cut, wait, resident, weights."""
 
+import numpy as np
 import pytest
 from engine_cases import Asks, batches, chain, ends, enters, held, incidents, run, stage
 
-from simsched.core import Dispatch, InputError, SimschedError
+from simsched.core import Dispatch, InputError
 from simsched.engine import GpuSpec
 from simsched.engine.kernel import Kernel
-from simsched.engine.ledger import Ledger
+from simsched.engine.ledger import Ledger, Need
 from simsched.hardware import Activation, StageMemory
 from simsched.run import Recorder
 from simsched.workload import Exponential
@@ -87,7 +88,7 @@ def test_later_stages_block_who_has_no_room_to_be_resident():
 
 def test_weights_are_held_from_the_start_by_each_server():
     pair = chain(stage("a", servers=2, memory=StageMemory(weights=100)), stage("b", memory=StageMemory(weights=10)))
-    assert held(run(*pair, at=[0], gpus=gpu(300)), "weights") == [(0, 200), (0, 210)]
+    assert held(run(*pair, at=[0], gpus=gpu(300)), "weights") == [(0, 210)]
 
 
 def test_weights_that_do_not_fit_are_refused():
@@ -124,21 +125,37 @@ def test_what_fits_is_told_in_the_stages_own_unit():
     assert seen[:2] == [[True, True], [True, False]]
 
 
-def test_who_can_never_fit_is_counted_as_unfinished():
+def test_who_can_never_fit_fails_and_the_users_go_on():
     memory = StageMemory(activation=Activation(per_unit=1, by="total"))
     result = run(stage(memory=memory), users=1, requests=3, sizes=Exponential(mean_size=1e6), gpus=gpu(10))
-    assert [kind for _, kind, *_ in incidents(result)] == ["memory_wait", "unfinished"]
+    assert [kind for _, kind, *_ in incidents(result)] == ["too_large"] * 3
+    assert result.requests["status"].tolist() == ["failed"] * 3
 
 
 def test_a_ledger_never_holds_more_than_it_has():
     kernel, released = Kernel(), []
-    ledger = Ledger("g", 100, kernel, Recorder(["a"], []), lambda: released.append(ledger.free))
-    ledger.hold_weights(60)
-    ledger.hold("activation", 40)
-    assert (ledger.free, ledger.largest_batch_bytes) == (0, 40)
-    with pytest.raises(SimschedError) as error:
-        ledger.hold("resident", 1)
-    assert str(error.value) == "g: 1 B of resident held beyond 0 B free"
-    ledger.release("activation", 40)
-    ledger.release("activation", 0)  # nothing: nobody is told
+    recorder = Recorder(["a"], np.zeros(0))
+    ledger = Ledger(
+        "g",
+        100,
+        kernel=kernel,
+        recorder=recorder,
+        fixed={"weights": 60},
+        on_release=lambda: released.append(ledger.free),
+    )
+    held = ledger.take([Need("activation", 30), Need("kv", 10)])
+    assert ledger.free == 0
+    assert ledger.take([Need("resident", 1)]) is None
+    assert ledger.could([Need("resident", 40)], empty=True)
+    assert not ledger.could([Need("resident", 41)], empty=True)
+    ledger.check_integrity()
+    ledger.give(held)
+    ledger.give([])  # nothing: nobody is told
     assert released == [40]
+    ledger.check_integrity()
+
+
+def test_a_refusal_of_one_need_leaves_nothing_of_the_others():
+    ledger = Ledger("g", 100, kernel=Kernel(), recorder=Recorder(["a"], np.zeros(0)))
+    assert ledger.take([Need("activation", 60), Need("kv", 41)]) is None
+    assert ledger.free == 100

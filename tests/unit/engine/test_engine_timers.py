@@ -96,8 +96,6 @@ def test_who_is_held_for_ever_is_counted_as_unfinished():
     assert batches(result) == [([0, 1], 1, 11)]
     assert ends(result) == [11, 11, None]
     assert result.requests["status"].tolist() == ["done", "done", "unfinished"]
-    assert incidents(result) == [
-        (11, "unfinished", 2, "a", "its policy holds it for ever, or memory or a place never comes free")
-    ]
+    assert incidents(result) == [(11, "unfinished", 2, "a", "its policy holds it for ever")]
     visit = result.visits.iloc[-1]
     assert (visit["request"], visit["enter_ns"], visit["start_ns"], visit["batch"]) == (2, 4 * MS, -1, -1)

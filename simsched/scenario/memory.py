@@ -1,0 +1,108 @@
+"""Memory in a scenario: names resolved, and what cannot be refused before the run."""
+
+from collections.abc import Sequence
+
+from simsched.core import InputError, format_bytes, unknown
+from simsched.engine import GpuSpec, Model, StageSpec, Transfer
+from simsched.hardware import StageMemory
+from simsched.scenario.spec import Scenario, Stage, checked_bytes
+
+
+def transfer_of(scenario: Scenario, stage: Stage, following: Sequence[str]) -> Transfer | None:
+    """The copy of a stage's outputs to host memory and back; None where all stay on the GPU.
+
+    Raises:
+        InputError: no stage follows, no such link, no host memory, or no bandwidth for memory that is not pinned.
+    """
+    handoff = None if stage.memory is None else stage.memory.handoff
+    if handoff is None:
+        return None
+    where = "memory.handoff"
+    if not following:
+        raise InputError("stands at a last stage: nothing reads what it hands on", where)
+    if handoff.link is None:
+        return None
+    if handoff.link not in scenario.links:
+        raise unknown("link", handoff.link, scenario.links, f"{where}.link")
+    if scenario.host is None:
+        raise InputError("needs the host's memory: say host: {memory: …}", f"{where}.host_above")
+    link = scenario.links[handoff.link]
+    bandwidth = link.bandwidth if handoff.pinned else link.pageable
+    if bandwidth is None:
+        raise InputError(f"got false, but links.{handoff.link}.pageable says no bandwidth for it", f"{where}.pinned")
+    bytes_per_s = checked_bytes(bandwidth, "bandwidth")
+    return Transfer(link=handoff.link, bytes_per_s=bytes_per_s, latency_ms=link.latency_ms)
+
+
+def check_memory(scenario: Scenario, model: Model) -> None:
+    """Refuse before the run: weights and reserves over capacity, and a request that no empty GPU could hold.
+
+    Raises:
+        InputError: which, with the field.
+    """
+    largest = scenario.workload.sizes.largest()
+    for gpu in model.gpus:
+        if gpu.capacity is None:
+            if gpu.static or gpu.context:
+                field = "static" if gpu.static else "context"
+                raise InputError("needs the GPU's memory: say memory: 80 GiB", f"gpus.{gpu.name}.{field}")
+            continue
+        here = [spec for spec in model.stages if spec.servers_on(gpu.name) and spec.memory is not None]
+        _check_reserve(model, gpu)
+        free = free_beside_fixed(model, gpu)
+        for spec in here if largest < float("inf") else ():
+            _check_one(spec, gpu, largest, free)
+
+
+def free_beside_fixed(model: Model, gpu: GpuSpec) -> int:
+    """Bytes of a GPU for what comes and goes: its capacity less context, weights and reserve.
+
+    Raises:
+        InputError: these do not fit.
+    """
+    fixed = {kind: count for kind, count in model.fixed_on(gpu).items() if count}
+    free = int(gpu.capacity or 0) - sum(fixed.values())
+    if free >= 0:
+        return free
+    need, has = format_bytes(sum(fixed.values())), format_bytes(int(gpu.capacity or 0))
+    change = "choose smaller models or add a GPU" if set(fixed) == {"weights"} else "reserve less or add a GPU"
+    raise InputError(
+        f"{' and '.join(fixed)} need {need}, {gpu.name} has {has} after its margin: {change}", f"gpus.{gpu.name}.memory"
+    )
+
+
+def _check_reserve(model: Model, gpu: GpuSpec) -> None:
+    if not gpu.static:
+        return
+    reserve, weights = int(gpu.static * (gpu.memory or 0)), model.weights_on(gpu.name)
+    if weights > reserve:
+        got = f"got {gpu.static:g}, a reserve of {format_bytes(reserve)}"
+        raise InputError(f"{got}, the weights alone need {format_bytes(weights)}", f"gpus.{gpu.name}.static")
+
+
+def _check_one(spec: StageSpec, gpu: GpuSpec, largest: float, free: int) -> None:
+    """One request of the largest size, alone on the GPU."""
+    memory = spec.memory
+    assert memory is not None
+    needs = together_bytes(memory, [largest * spec.scale])
+    if gpu.static:
+        needs.pop("kv", None)
+    need = sum(needs.values())
+    if not gpu.allocator.start(free).fits(need):
+        raise InputError(
+            f"one request of size {largest:g} needs {format_bytes(need)}, its GPU has {format_bytes(free)} beside the "
+            "weights: shorten the requests or choose a larger GPU",
+            f"stages.{spec.name}.memory",
+        )
+
+
+def together_bytes(memory: StageMemory, sizes: Sequence[float]) -> dict[str, int]:
+    """Kind → bytes of a batch of these sizes (the stage's unit) that runs, with what its requests keep and hand on."""
+    needs = memory.running_bytes(sizes)
+    for size in sizes:
+        kept = memory.present_bytes(size)
+        if memory.handoff is not None:
+            kept["handoff"] = memory.handoff.bytes_of(size)
+        for kind, count in kept.items():
+            needs[kind] = needs.get(kind, 0) + count
+    return needs
