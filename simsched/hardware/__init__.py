@@ -1,5 +1,15 @@
 """Pure arithmetic of the hardware: what a batch costs in time and bytes, and what it does on which resource."""
 
+from simsched.hardware.allocators import (
+    ALLOCATORS,
+    Allocator,
+    AllocatorSpec,
+    Caching,
+    CachingAllocator,
+    Exact,
+    Paged,
+    Pool,
+)
 from simsched.hardware.curves import (
     CURVES,
     By,
@@ -34,18 +44,26 @@ from simsched.hardware.program import (
 )
 
 __all__ = [
+    "ALLOCATORS",
     "CURVES",
     "Activation",
+    "Allocator",
+    "AllocatorSpec",
     "By",
+    "Caching",
+    "CachingAllocator",
     "Curve",
     "Dist",
     "Each",
     "EventLoopCosts",
+    "Exact",
     "KvShape",
     "Linear",
     "Mark",
     "Op",
     "Operation",
+    "Paged",
+    "Pool",
     "Power",
     "Program",
     "Random",
