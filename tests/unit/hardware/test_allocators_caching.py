@@ -1,5 +1,7 @@
 """The caching allocator by hand: size classes, splitting, joining, and refusals with enough bytes free (C14)."""
 
+from itertools import permutations
+
 import pytest
 
 from simsched.core import InputError
@@ -69,6 +71,28 @@ def test_neighbours_join_and_a_segment_is_whole_again():
     assert pieces == [[5, 5, 0], [5, 10, 0], [10, 15, 0], [20, 0, 20]]
 
 
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_in_whatever_order_four_neighbours_go_their_segment_is_whole(order):
+    memory = Caching().start(20 * MIB)
+    handles = [memory.take(5 * MIB) for _ in range(4)]
+    for place in order:
+        memory.give(handles[place])
+        memory.check_integrity()
+    assert in_mib(memory.fragmented, memory.largest_free, memory.trim()) == [0, 20, 20]
+
+
+def test_what_is_cut_between_two_joins_again():
+    """9 | 9 | 2 becomes 4 | 5 free | 9 | 2 free; the second 9 joins both when it goes."""
+    memory = Caching().start(20 * MIB)
+    first, second = memory.take(9 * MIB), memory.take(9 * MIB)
+    memory.give(first)
+    memory.take(4 * MIB)
+    assert in_mib(memory.largest_free, memory.fragmented) == [5, 7]
+    memory.give(second)
+    memory.check_integrity()
+    assert in_mib(memory.largest_free, memory.fragmented) == [16, 16]
+
+
 def test_enough_bytes_free_and_still_refused_until_what_lies_between_is_given():
     """C14: 60 MiB as six of 9 MiB in three segments; one of each two is freed, so that 33 MiB are free in pieces."""
     memory = Caching().start(60 * MIB)
@@ -94,6 +118,13 @@ def test_a_kept_segment_is_returned_when_another_kind_is_asked_for():
     assert in_mib(memory.reserved) == [34]
 
 
+def test_nothing_is_returned_while_a_new_segment_fits_to_the_last_byte():
+    memory = Caching().start(32 * MIB)
+    memory.give(memory.take(30 * MIB))
+    assert memory.take(1) is not None
+    assert in_mib(memory.reserved, memory.largest_free) == [32, 30]
+
+
 def test_a_refusal_returns_what_is_kept_and_says_so_before():
     memory = Caching().start(40 * MIB)
     memory.give(memory.take(30 * MIB))
@@ -108,6 +139,14 @@ def test_a_smaller_size_may_need_a_larger_segment():
     memory = Caching().start(12 * MIB)
     assert [memory.fits(size) for size in (12 * MIB, 5 * MIB, MIB // 2)] == [True, False, True]
     assert memory.largest_free == 12 * MIB
+
+
+def test_size_classes_that_leave_no_size_between_them_grant_none_there():
+    """Sizes to 2 need a segment of 9, from 3 on one of 8: in 6 bytes there is room for 5, which no size shares."""
+    classes = Caching(rounding=1, small_limit=2, small_segment=9, large_limit=3, large_segment=5, large_rounding=8)
+    memory = classes.start(6)
+    assert [memory.fits(size) for size in range(7)] == [True] + [False] * 6
+    assert memory.largest_free == 0
 
 
 def test_a_monitor_sees_the_peak_until_the_cache_is_emptied():
