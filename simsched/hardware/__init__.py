@@ -1,6 +1,15 @@
 """Pure arithmetic of the hardware: what a batch costs in time and bytes, and what it does on which resource."""
 
-from simsched.hardware.allocators import ALLOCATORS, Allocator, AllocatorSpec, Caching, Exact, Paged, Pool
+from simsched.hardware.allocators import (
+    ALLOCATORS,
+    Allocator,
+    AllocatorSpec,
+    Caching,
+    CachingAllocator,
+    Exact,
+    Paged,
+    Pool,
+)
 from simsched.hardware.curves import (
     CURVES,
     By,
@@ -63,6 +72,7 @@ __all__ = [
     "AllocatorSpec",
     "By",
     "Caching",
+    "CachingAllocator",
     "Crash",
     "CrashProcess",
     "Curve",
