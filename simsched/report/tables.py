@@ -10,7 +10,7 @@ from rich.text import Text
 from simsched.analysis import number as value_at
 from simsched.core import format_bytes
 from simsched.report.words import number, percent, signed_percent, with_interval
-from simsched.studies import Check, Comparison, Prediction, Ranking, median_errors
+from simsched.studies import Check, Comparison, MemoryCheck, Prediction, Ranking, median_errors
 
 Summary = Mapping[str, Any]
 
@@ -166,8 +166,26 @@ def check_table(check: Check) -> RenderableType:
     if check.bound_rps is not None:
         knee = f"; the knee is near {number(check.knee_users)} users"
         lines.append(f"closed loop: at most {number(check.bound_rps)} req/s in any order{knee}")
+    lines += [line for memory in check.memory for line in _memory_lines(memory)]
+    if check.gives:
+        first, *later = [f"{limit.name} at {number(limit.requests)} requests ({limit.why})" for limit in check.gives]
+        lines.append(f"what gives first: {first}{''.join(f'; then {one}' for one in later)}")
     warnings = [Text(f"! {line}", style="yellow") for line in check.warnings]
     return Group(Text("what arithmetic says before the run"), table, *(Text(line) for line in lines), *warnings)
+
+
+def _memory_lines(memory: MemoryCheck) -> list[str]:
+    """What a GPU's memory carries."""
+    fixed = " + ".join(f"{kind} {format_bytes(count)}" for kind, count in memory.fixed_bytes.items())
+    lines = [
+        f"memory of {memory.gpu}: {format_bytes(memory.capacity_bytes)}; fixed {fixed or 'nothing'}; largest batches "
+        f"{format_bytes(memory.batches_bytes)}; a waiting request {format_bytes(memory.waiting_bytes)}"
+    ]
+    for stage, safe in memory.safe_batch.items():
+        known = [f"{most} of length {number(length)}" for length, most in safe.items() if most is not None]
+        if known:
+            lines.append(f"  largest batch of {stage} that fits alone: {', '.join(known)}")
+    return lines
 
 
 def predictions_table(predictions: Sequence[Prediction]) -> RenderableType:

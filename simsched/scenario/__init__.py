@@ -1,7 +1,9 @@
 """Scenarios: files ⇄ frozen objects, built into the engine's model and simulated."""
 
 from simsched.scenario.build import build
+from simsched.scenario.fits import largest_fitting
 from simsched.scenario.load import load, load_values, scenario_of, to_values, to_yaml
+from simsched.scenario.memory import together_bytes
 from simsched.scenario.parameters import parameters_of, references
 from simsched.scenario.policy_text import policy_of, with_policies
 from simsched.scenario.provenance import origin, sources
@@ -19,6 +21,7 @@ __all__ = [
     "Warmup",
     "WorkloadSpec",
     "build",
+    "largest_fitting",
     "load",
     "load_values",
     "origin",
@@ -30,5 +33,6 @@ __all__ = [
     "sources",
     "to_values",
     "to_yaml",
+    "together_bytes",
     "with_policies",
 ]

@@ -6,6 +6,7 @@ from simsched.studies.check_policy import PolicyCheck, PolicyReport, check_polic
 from simsched.studies.compare import Comparison, compare
 from simsched.studies.declared_error import ErrorCurve, ErrorPoint, error_curve
 from simsched.studies.explore import Capacity, Exploration, Point, explore
+from simsched.studies.gives import Limit, MemoryCheck
 from simsched.studies.grid import Grid, grid
 from simsched.studies.rank import Ranking, rank
 from simsched.studies.recorded import Prediction, median_errors, predict, recorded_workload
@@ -22,6 +23,8 @@ __all__ = [
     "ErrorPoint",
     "Exploration",
     "Grid",
+    "Limit",
+    "MemoryCheck",
     "Point",
     "PolicyCheck",
     "PolicyReport",

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from simsched.core import NS_PER_MS, Batch, format_bytes, stream
+from simsched.core import NS_PER_MS, Batch, stream
 from simsched.engine import Model, StageSpec
 from simsched.hardware.curves import Random
 from simsched.scenario import Scenario, build
 from simsched.studies.batch_law import DRAWS, BatchLaw
+from simsched.studies.gives import Limit, MemoryCheck, cut_warnings, limits_of, memory_checks
 from simsched.theory import BatchStage, best_batch, knee_batch, throughput_bound_batch
 from simsched.workload import Closed
 
@@ -66,6 +65,8 @@ class Check:
         load: offered / capacity; None in a closed loop.
         bound_rps: upper bound of a closed loop's throughput, whatever the order; None in an open load.
         knee_users: concurrency at which both bounds of a closed loop meet; None in an open load.
+        memory: of each GPU on which it is counted.
+        gives: what gives as concurrency grows, the first to give first; empty where nothing that is known does.
         warnings: over capacity, past the best batch, memory that cuts batches.
     """
 
@@ -77,6 +78,8 @@ class Check:
     load: float | None
     bound_rps: float | None
     knee_users: float | None
+    memory: tuple[MemoryCheck, ...]
+    gives: tuple[Limit, ...]
     warnings: tuple[str, ...]
 
 
@@ -101,6 +104,8 @@ def check(scenario: Scenario) -> Check:
     offered = _offered_rps(model)
     bound, knee = _closed(model, laws, resources)
     load = None if offered is None else offered / slowest.capacity_rps
+    limits = {name: law.limit for name, law in laws.items()}
+    memory = memory_checks(model, limits, sizes)
     return Check(
         stages=stages,
         resources=resources,
@@ -110,11 +115,13 @@ def check(scenario: Scenario) -> Check:
         load=load,
         bound_rps=bound,
         knee_users=knee,
+        memory=memory,
+        gives=limits_of(model, memory, limits, _time(slowest, bound, knee)),
         warnings=(
             *_overload(model, slowest, offered),
             *_refusals(model),
             *(line for spec, stage in zip(model.stages, stages, strict=True) for line in _past_optimum(spec, stage)),
-            *(line for spec in model.stages for line in _memory_warnings(model, spec, laws[spec.name].limit, sizes)),
+            *cut_warnings(model, memory, limits),
         ),
     )
 
@@ -191,6 +198,8 @@ def _loop_ms(model: Model) -> dict[str, float]:
         if process is not None and cost is not None:
             asked[f"interpreter:{process}"] = asked.get(f"interpreter:{process}", 0.0) + cost.ms(one) / copies
 
+    for task in ("admission", "response"):
+        add(model.frontend, task)
     for spec in model.stages:
         if not spec.wait_for:
             add(spec.process, "admission")
@@ -263,17 +272,8 @@ def _past_optimum(spec: StageSpec, stage: StageCheck) -> list[str]:
     return [f"{stage.name}: a batch of {stage.batch} is past the optimum: {best}"]
 
 
-def _memory_warnings(model: Model, spec: StageSpec, batch: int, sizes: "np.typing.NDArray[np.float64]") -> list[str]:
-    """Whether the largest batch of the longest requests fits beside the weights of its GPU."""
-    gpu = next((gpu for gpu in model.gpus if gpu.name == spec.gpu), None)
-    if gpu is None or gpu.capacity is None or spec.memory is None:
-        return []
-    weights = model.weights_on(gpu.name)
-    longest = float(sizes.max())
-    need = spec.memory.activation.bytes_of(Batch.of([longest] * batch, spec.scale))
-    if weights + need <= gpu.capacity:
-        return []
-    return [
-        f"{spec.name}: a batch of {batch} with longest {longest:g} needs {format_bytes(need)}, {gpu.name} has "
-        f"{format_bytes(gpu.capacity - weights)} beside the weights: batches will be cut"
-    ]
+def _time(slowest: StageCheck | ResourceCheck, bound_rps: float | None, knee: float | None) -> Limit | None:
+    """Where throughput stops to grow in a closed loop."""
+    if bound_rps is None or knee is None:
+        return None
+    return Limit(name=slowest.name, requests=knee, why=f"throughput grows no more, {bound_rps:.4g} req/s at most")
