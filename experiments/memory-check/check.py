@@ -134,17 +134,17 @@ def server_of(name: str) -> Server:
     started = pd.Timestamp(samples.started.replace("/", "-"), tz="UTC").value  # the host's local time was UTC
     runs = {path.parent.name: read_phase(path.parent) for path in (H200 / "live").glob(f"{name}-*/phase.json")}
     ordered = sorted(runs, key=lambda phase: runs[phase].meta["epoch_ns"])
-    pools: dict[str, list[tuple[IntArray, IntArray]]] = {}
+    pools: dict[str, list[IntArray]] = {}
     spans = {}
     for phase in ordered:
         shift = int(runs[phase].meta["epoch_ns"]) - started
         for pool, stages in pools_of(name, runs[phase]).items():
-            pools.setdefault(pool, []).append(changes(runs[phase], stages, shift))
+            pools.setdefault(pool, []).append(takes(runs[phase], stages, shift))
         batches = runs[phase].batches
         spans[phase] = tuple(
             float(value + shift) / 1e9 for value in (batches["start_ns"].min(), batches["end_ns"].max())
         )
-    peak = sum(highest_so_far(steps, samples.time_s) for steps in pools.values())
+    peak = sum(highest_so_far(np.concatenate(parts), samples.time_s) for parts in pools.values())
     return Server(name=name, time_s=samples.time_s, used=samples.used_bytes, peak=np.asarray(peak), phases=spans)
 
 
@@ -153,28 +153,37 @@ def pools_of(server: str, run: Run) -> dict[str, Sequence[str]]:
     return {stage: [stage] for stage in run.stages} if server == "split" else {"all": run.stages}
 
 
-def changes(run: Run, stages: Sequence[str], shift_ns: int) -> tuple[IntArray, IntArray]:
-    """Times (ns of the samples) at which activations are taken and given back, and by how many bytes.
+def takes(run: Run, stages: Sequence[str], shift_ns: int) -> IntArray:
+    """A row a batch: when it takes its activations and gives them back (ns of the samples' clock), and the bytes.
 
     The unified server runs both steps of a batch one after the other, recorded as "vocoder": the vocoder's count.
     """
-    fitted = activations()
-    times, sizes = [], []
+    fitted, rows = activations(), []
     for stage in stages:
         table = run.batches_of(stage)
         size = table["count"] * table["longest"] * SCALE[stage] * int(fitted[stage].per_unit) + int(fitted[stage].base)
-        times += [table["start_ns"].to_numpy() + shift_ns, table["end_ns"].to_numpy() + shift_ns]
-        sizes += [size.to_numpy().round().astype(np.int64), -size.to_numpy().round().astype(np.int64)]
-    return np.concatenate(times), np.concatenate(sizes)
+        rows.append(np.column_stack([table["start_ns"] + shift_ns, table["end_ns"] + shift_ns, size.round()]))
+    return np.concatenate(rows).astype(np.int64)
 
 
-def highest_so_far(steps: Sequence[tuple[IntArray, IntArray]], time_s: FloatArray) -> FloatArray:
-    """The largest sum of what was held at once until each time; of changes at one instant, what is given back first."""
-    times, sizes = (np.concatenate(parts) for parts in zip(*steps, strict=True))
-    order = np.lexsort((sizes, times))
-    highest = np.maximum.accumulate(np.cumsum(sizes[order]))
-    place = np.searchsorted(times[order], time_s * 1e9, side="right") - 1
-    return np.where(place >= 0, highest[np.maximum(place, 0)], 0).astype(np.float64)
+def in_order(batches: IntArray) -> IntArray:
+    """A row a change: ns, row of the batch, bytes taken (> 0) or given back (< 0, and first at one instant)."""
+    start, end, size = batches.T
+    number = np.arange(len(batches))
+    rows = np.concatenate([np.column_stack([start, number, size]), np.column_stack([end, number, -size])])
+    return np.asarray(rows[np.lexsort((rows[:, 2], rows[:, 0]))])
+
+
+def highest_so_far(batches: IntArray, time_s: FloatArray) -> FloatArray:
+    """The largest sum of what was held at once until each time."""
+    rows = in_order(batches)
+    return at_times(rows[:, 0], np.maximum.accumulate(np.cumsum(rows[:, 2])), time_s)
+
+
+def at_times(times: IntArray, values: IntArray, time_s: FloatArray) -> FloatArray:
+    """A step function (ns, and its value from each on; 0 before) at some seconds."""
+    place = np.searchsorted(times, time_s * 1e9, side="right") - 1
+    return np.where(place >= 0, values[np.maximum(place, 0)], 0).astype(np.float64)
 
 
 # Results ---------------------------------------------------------------------------------------------------------

@@ -11,15 +11,13 @@ MIB = 2**20
 
 
 def test_the_largest_sum_so_far_by_hand():
-    first = np.array([0, 4, 6, 9]), np.array([5, -5, 3, -3])
-    second = np.array([3, 5]), np.array([4, -4])
+    batches = np.array([[0, 4, 5], [6, 9, 3], [3, 5, 4]])  # from, to (ns), bytes
     times = np.array([-1, 0, 2, 3, 4, 9]) / 1e9
-    assert CHECK.highest_so_far([first, second], times).tolist() == [0, 5, 5, 9, 9, 9]
+    assert CHECK.highest_so_far(batches, times).tolist() == [0, 5, 5, 9, 9, 9]
 
 
 def test_a_batch_that_ends_when_the_next_starts_does_not_add_to_it():
-    steps = [(np.array([0, 5, 5, 9]), np.array([7, 8, -7, -8]))]
-    assert CHECK.highest_so_far(steps, np.array([9e-9])).tolist() == [8]
+    assert CHECK.highest_so_far(np.array([[0, 5, 7], [5, 9, 8]]), np.array([9e-9])).tolist() == [8]
 
 
 @pytest.fixture(scope="module")
