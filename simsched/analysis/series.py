@@ -61,10 +61,12 @@ def sampled(step: tuple[IntArray, IntArray], every_s: float, offset_s: float = 0
     [1, 1, 1, 0]
     """
     times, values = step
-    every = _positive_ns(every_s)
+    every, first = _positive_ns(every_s), ns_from_s(offset_s)
+    if first < 0:
+        raise InputError(f"got {offset_s!r}, must be at least 0", "offset_s")
     if not len(times):
         return pd.DataFrame({"time_s": np.zeros(0), "value": np.zeros(0, np.int64)})
-    looks = np.arange(ns_from_s(offset_s), int(times[-1] - times[0]) + 1, every, dtype=np.int64)
+    looks = np.arange(first, int(times[-1] - times[0]) + 1, every, dtype=np.int64)
     seen = values[np.searchsorted(times, looks + times[0], side="right") - 1]
     return pd.DataFrame({"time_s": looks / NS_PER_S, "value": seen})
 
