@@ -15,8 +15,8 @@ import typer
 
 from simsched.cli.main import app
 from simsched.core import Origin, Provenance, Registry
-from simsched.hardware import Activation, StageMemory, ValidRange
-from simsched.scenario import Gpu, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
+from simsched.hardware import Activation, Handoff, Kv, KvShape, StageMemory, ValidRange
+from simsched.scenario import Gpu, Host, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
 from simsched.scenario.kinds import KINDS
 from simsched.scenario.program import __doc__ as program_words
 from simsched.workload import Retry
@@ -27,7 +27,11 @@ SECTIONS: Mapping[str, tuple[str, type]] = {
     "queue": ("stages.NAME.queue", Queue),
     "memory": ("stages.NAME.memory", StageMemory),
     "activation": ("stages.NAME.memory.activation", Activation),
+    "kv": ("stages.NAME.memory.kv", Kv),
+    "shape": ("stages.NAME.memory.kv.shape", KvShape),
+    "handoff": ("stages.NAME.memory.handoff", Handoff),
     "gpu": ("gpus.NAME", Gpu),
+    "host": ("host", Host),
     "process": ("processes.NAME", Process),
     "link": ("links.NAME", Link),
     "workload": ("workload", WorkloadSpec),
@@ -37,7 +41,9 @@ SECTIONS: Mapping[str, tuple[str, type]] = {
     "provenance": ("provenance, in the file and in any cost", Provenance),
 }
 UNITS = {"_ms": "ms", "_s": "s", "_rps": "requests/s", "_ns": "ns"}
-IN_BYTES = {"memory", "bandwidth", "base", "per_unit", "weights", "resident", "resident_base"}
+IN_BYTES = {"memory", "bandwidth", "pageable", "base", "per_unit", "weights", "resident", "resident_base", "context"}
+IN_BYTES |= {"per_token", "host_above", "page", "block", "rounding", "small_limit", "small_segment", "large_limit"}
+IN_BYTES |= {"large_segment", "large_rounding"}
 
 
 def scenario_reference() -> str:
@@ -173,8 +179,8 @@ def _default(field: Any) -> str:
 
 
 def _unit(name: str, hint: Any) -> str:
-    if name in IN_BYTES and hint != StageMemory | None:
-        return "bytes/s" if name == "bandwidth" else "bytes"
+    if name in IN_BYTES and hint not in (StageMemory | None, Host | None):
+        return "bytes/s" if name in ("bandwidth", "pageable") else "bytes"
     return next((unit for suffix, unit in UNITS.items() if name.endswith(suffix)), "")
 
 

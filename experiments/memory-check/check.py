@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from simsched.fit import Samples, fit_peak_bytes, read_samples
 from simsched.fit.sources.nvidia_smi import read_gpu_samples
 from simsched.hardware import Activation
+from simsched.hardware.allocators.caching import Caching
 from simsched.report.figures.style import GREY, INK, blank, legend, log_axis, paper
 from simsched.run import Run, read_phase
 
@@ -31,6 +32,7 @@ SERVERS = ("mix8", "e32v8", "uni16", "w4", "split")  # in the order in which the
 IDLE_S = 0.4  # no server was asked anything so early; w4 was, in a phase that is not shipped, before its first one here
 SMALL_SHARE = 0.25  # "beyond": larger sizes are predicted from those up to this share of the largest
 MIB = 2**20
+GPU_BYTES = 143_771 * MIB
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -80,6 +82,7 @@ class Server:
         time_s: of the samples, since the first.
         used: bytes in use, a sample.
         peak: bytes of activations at most so far, a sample; 0 before the first batch.
+        reserved: bytes that a caching allocator keeps, each batch's activations being one tensor; a sample.
         phases: name → first and last second of its batches.
     """
 
@@ -87,6 +90,7 @@ class Server:
     time_s: FloatArray
     used: FloatArray
     peak: FloatArray
+    reserved: FloatArray
     phases: Mapping[str, tuple[float, float]]
 
     @property
@@ -106,6 +110,7 @@ class Server:
             inside = (self.time_s >= begin) & (self.time_s <= end + 0.2)
             used, predicted = float(self.used[inside].max()), float(self.predicted[inside].max())
             grown, expected = used - self.idle, predicted - self.idle
+            kept = float(self.reserved[inside].max())
             found.append(
                 {
                     "phase": phase,
@@ -116,6 +121,8 @@ class Server:
                     "grown_mib": round(grown / MIB),
                     "activations_mib": round(expected / MIB),
                     "grown_over_activations": round(grown / expected, 3),
+                    "cached_mib": round(kept / MIB),
+                    "cached_error": round((self.idle + kept) / used - 1, 4),
                 }
             )
         return found
@@ -144,8 +151,15 @@ def server_of(name: str) -> Server:
         spans[phase] = tuple(
             float(value + shift) / 1e9 for value in (batches["start_ns"].min(), batches["end_ns"].max())
         )
-    peak = sum(highest_so_far(np.concatenate(parts), samples.time_s) for parts in pools.values())
-    return Server(name=name, time_s=samples.time_s, used=samples.used_bytes, peak=np.asarray(peak), phases=spans)
+    batches_of = [np.concatenate(parts) for parts in pools.values()]
+    return Server(
+        name=name,
+        time_s=samples.time_s,
+        used=samples.used_bytes,
+        peak=np.sum([highest_so_far(one, samples.time_s) for one in batches_of], axis=0),
+        reserved=np.sum([reserved_so_far(one, samples.time_s) for one in batches_of], axis=0),
+        phases=spans,
+    )
 
 
 def pools_of(server: str, run: Run) -> dict[str, Sequence[str]]:
@@ -180,6 +194,19 @@ def highest_so_far(batches: IntArray, time_s: FloatArray) -> FloatArray:
     return at_times(rows[:, 0], np.maximum.accumulate(np.cumsum(rows[:, 2])), time_s)
 
 
+def reserved_so_far(batches: IntArray, time_s: FloatArray) -> FloatArray:
+    """Bytes that one caching allocator keeps at each time, if the activations of each batch are one tensor."""
+    memory, handles, reserved = Caching().start(GPU_BYTES), {}, []
+    rows = in_order(batches)
+    for _, number, size in rows.tolist():
+        if size > 0:
+            handles[number] = memory.take(size)
+        else:
+            memory.give(handles.pop(number))
+        reserved.append(memory.reserved)
+    return at_times(rows[:, 0], np.array(reserved), time_s)
+
+
 def at_times(times: IntArray, values: IntArray, time_s: FloatArray) -> FloatArray:
     """A step function (ns, and its value from each on; 0 before) at some seconds."""
     place = np.searchsorted(times, time_s * 1e9, side="right") - 1
@@ -201,14 +228,16 @@ def markdown(grid: pd.DataFrame, live: pd.DataFrame) -> str:
         for one in worst[worst["stage"] == stage].head(4).itertuples():
             sizes = f"{one.measured_bytes / MIB:,.1f} | {one.predicted_bytes / MIB:,.1f}"
             lines.append(f"| {stage} | {one.count} × {one.longest} | {sizes} | {one.error:+.1%} |")
-    heads = "phase | idle | in use | predicted | error | grown since idle | activations | grown / activations"
-    lines += ["", f"| {heads} |", "|---" * 8 + "|"]
+    heads = "phase | idle | in use | predicted | error | grown since idle | activations | grown / activations | cached | error"
+    lines += ["", f"| {heads} |", "|---" * 10 + "|"]
     for one in live.itertuples():
         cells = [one.phase, one.idle_mib, one.measured_mib, one.predicted_mib, f"{one.error:+.1%}"]
-        cells += [one.grown_mib, one.activations_mib, f"{one.grown_over_activations:.2f}"]
+        cells += [one.grown_mib, one.activations_mib, f"{one.grown_over_activations:.2f}", one.cached_mib]
+        cells += [f"{one.cached_error:+.1%}"]
         lines.append("| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in cells) + " |")
-    size = live["error"].abs()
-    lines += ["", f"Median |error| {size.median():.1%}, worst {size.max():.1%}, over {len(live)} phases; all in MiB."]
+    for words, column in (("largest activations so far", "error"), ("caching allocator", "cached_error")):
+        size = live[column].abs()
+        lines += ["", f"Idle + {words}: median |error| {size.median():.1%}, worst {size.max():.1%}; sizes in MiB."]
     return "\n".join(lines) + "\n"
 
 
@@ -228,18 +257,21 @@ def draw(grid: pd.DataFrame, servers: Sequence[Server], file: Path) -> None:
             handles = _staircase(axes, one)
         below.supylabel("GiB in use", fontsize=8)
         below.supxlabel("time, s", fontsize=8)
-        legend(below, handles, ["nvidia-smi", "idle + largest activations so far", "idle"], 2)  # type: ignore[arg-type]
+        legend(
+            below, handles, ["nvidia-smi", "idle + largest activations so far", "idle + caching allocator", "idle"], 2
+        )  # type: ignore[arg-type]
         figure.savefig(file)
 
 
 def _staircase(axes: Axes, one: Server) -> list[object]:
     handles = axes.plot(one.time_s, one.used / 2**30, color=INK)
     handles += axes.step(one.time_s, one.predicted / 2**30, where="post", color="C1", ls="--")
+    handles += axes.step(one.time_s, (one.idle + one.reserved) / 2**30, where="post", color="C2", ls="-.")
     handles.append(axes.axhline(one.idle / 2**30, color=GREY, lw=0.8, ls=":"))
     for begin, end in one.phases.values():
         axes.axvspan(begin, end, color="C0", alpha=0.08, lw=0)
     axes.set_title(one.name)
-    axes.set_ylim(0, 21)
+    axes.set_ylim(0, 29)
     return list(handles)
 
 
