@@ -228,7 +228,8 @@ def markdown(grid: pd.DataFrame, live: pd.DataFrame) -> str:
         for one in worst[worst["stage"] == stage].head(4).itertuples():
             sizes = f"{one.measured_bytes / MIB:,.1f} | {one.predicted_bytes / MIB:,.1f}"
             lines.append(f"| {stage} | {one.count} × {one.longest} | {sizes} | {one.error:+.1%} |")
-    heads = "phase | idle | in use | predicted | error | grown since idle | activations | grown / activations | cached | error"
+    heads = "phase | idle | in use | predicted | error | grown since idle | activations | grown / activations"
+    heads += " | cached | error"
     lines += ["", f"| {heads} |", "|---" * 10 + "|"]
     for one in live.itertuples():
         cells = [one.phase, one.idle_mib, one.measured_mib, one.predicted_mib, f"{one.error:+.1%}"]

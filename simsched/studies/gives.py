@@ -24,7 +24,7 @@ class MemoryCheck:
         fixed_bytes: kind → bytes that are held from start to end.
         batches_bytes: the largest batch of the longest requests of each stage, all running at once.
         waiting_bytes: of a request of mean size that waits, at the stage where that is most.
-        present: requests that fit beside `batches_bytes`, if all wait there; None if waiting holds nothing.
+        present: requests that fit beside the largest batches (cut to what fits), if all wait there; None: no limit.
         safe_batch: stage → length (the workload's unit) → the largest batch of such requests that fits alone; lengths
             are the median, the 90th and the 99th percentile and the longest of the workload; None: nothing limits it.
     """
@@ -79,8 +79,13 @@ def _memory_check(
     fixed = {kind: count for kind, count in model.fixed_on(gpu).items() if count}
     batches = sum(batch_bytes(spec, limits[spec.name], longest) * spec.servers_on(gpu.name) for spec in here)
     waiting = max(_waiting_bytes(spec, mean) for spec in here)
-    free = int(gpu.capacity or 0) - sum(count for kind, count in fixed.items() if kind != "static") - batches
     lengths = sorted({float(np.quantile(sizes, share, method="higher")) for share in _SHARES})
+    safe = {spec.name: {size: _safe(model, spec, gpu, size) for size in lengths} for spec in here}
+    held = sum(count for kind, count in fixed.items() if kind != "static")
+    for spec in here:
+        most = limits[spec.name] if (most := safe[spec.name][longest]) is None else min(most, limits[spec.name])
+        held += batch_bytes(spec, most, longest) * spec.servers_on(gpu.name)
+    free = int(gpu.capacity or 0) - held
     return MemoryCheck(
         gpu=gpu.name,
         capacity_bytes=int(gpu.capacity or 0),
@@ -88,7 +93,7 @@ def _memory_check(
         batches_bytes=batches,
         waiting_bytes=waiting,
         present=max(0, free // waiting) if waiting else None,
-        safe_batch={spec.name: {size: _safe(model, spec, gpu, size) for size in lengths} for spec in here},
+        safe_batch=safe,
     )
 
 

@@ -232,3 +232,45 @@ def test_a_policy_that_looks_at_sizes_sees_those_of_the_workload():
 def test_a_policy_that_asks_whether_a_batch_fits_gets_an_answer():
     assert largest_batch(Fitting(), np.array([6.0])) == 1024
     assert Fitting().decide(0, [Request(i, 0, 0, 6) for i in range(9)], StaticView(most=4)).requests[-1].id == 3
+
+
+# what gives first -----------------------------------------------------------------------------------------------
+
+
+def _gives(found):
+    return [(limit.name, limit.requests) for limit in found.gives]
+
+
+def test_memory_gives_before_time_where_waiting_requests_hold_much():
+    memory = {"weights": 10, "activation": {"per_unit": 1}, "resident_base": 5}
+    values = scenario({"s": stage(FIVE, 8, memory=memory)}, gpu={"memory": 10 + 48 + 5 * 4}, **ONE_SIZE)
+    found = check(values)
+    (gpu,) = found.memory
+    assert (gpu.batches_bytes, gpu.waiting_bytes, gpu.present) == (48, 5, 6)  # 8 · 6 wanted; 6 · 6 fit beside 10, and 6 who wait
+    assert gpu.safe_batch == {"s": {6.0: 6}}  # 68 bytes, 11 a request
+    assert _gives(found)[:2] == [("memory of gpu0", 7), ("memory of gpu0", 7)]
+
+
+def test_a_batch_that_memory_cuts_gives_at_the_first_request_too_many():
+    memory = {"activation": {"per_unit": 1}}
+    found = check(scenario({"s": stage(FIVE, 8, memory=memory)}, gpu={"memory": 30}, **ONE_SIZE))
+    limit = next(limit for limit in found.gives if "memory" in limit.name)
+    assert (limit.requests, limit.why) == (6, "5 of length 6 fit into a batch of s, its policy takes 8")
+
+
+def test_a_queue_gives_when_its_places_are_taken():
+    found = check(scenario({"s": stage(FIVE, 8, queue={"limit": 3})}, **ONE_SIZE))
+    assert ("queue of s", 5) in _gives(found)
+
+
+def test_the_front_ends_loop_is_counted():
+    values = {
+        "name": "front",
+        "gpus": {"gpu0": {}},
+        "stages": {"s": {**stage(FIVE, 8), "process": "p"}},
+        "processes": {"p": {}, "http": {"admission": FIVE, "response": FIVE}},
+        "frontend": "http",
+        "pipeline": ["s"],
+        "workload": {"arrivals": {"kind": "closed", "users": 4}, "sizes": {"kind": "fixed", "value": 6}, "requests": 9},
+    }
+    assert check(scenario_of(values)).bottleneck == "interpreter:http"
