@@ -178,6 +178,13 @@ def check_table(check: Check) -> RenderableType:
         per_request = f"{number(resource.ms_per_request)} a request"
         capacities = number(resource.capacity_rps), number(resource.capacity_sorted_rps)
         table.add_row(f"{resource.name} (shared)", "", "", per_request, "", *capacities)
+    lines = check_lines(check)
+    warnings = [Text(f"! {line}", style="yellow") for line in check.warnings]
+    return Group(Text("what arithmetic says before the run"), table, *(Text(line) for line in lines), *warnings)
+
+
+def check_lines(check: Check) -> list[str]:
+    """The bottleneck, the load, what memory carries and what gives first, a line each."""
     lines = [f"bottleneck: {check.bottleneck}, {number(check.capacity_rps)} req/s with full batches as they come"]
     if check.load is not None:
         lines.append(f"offered load: {number(check.offered_rps)} req/s, {percent(check.load)} of the capacity")
@@ -188,8 +195,7 @@ def check_table(check: Check) -> RenderableType:
     if check.gives:
         first, *later = [f"{limit.name} at {number(limit.requests)} requests ({limit.why})" for limit in check.gives]
         lines.append(f"what gives first: {first}{''.join(f'; then {one}' for one in later)}")
-    warnings = [Text(f"! {line}", style="yellow") for line in check.warnings]
-    return Group(Text("what arithmetic says before the run"), table, *(Text(line) for line in lines), *warnings)
+    return lines
 
 
 def _memory_lines(memory: MemoryCheck) -> list[str]:

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from simsched.analysis import worst_error
-from simsched.core import format_bytes
+from simsched.core import SimschedError, format_bytes
 from simsched.report.files import check_file, whole_file
 from simsched.report.memory import incident_rows, memory_lines, memory_rows
 from simsched.report.page.against import by_stage, differences_figure, errors_figure
@@ -22,8 +24,10 @@ from simsched.report.page.gantt import gantt
 from simsched.report.page.inlined import page_text
 from simsched.report.page.material import Material, Shown
 from simsched.report.page.memory import memory_over_time
-from simsched.report.tables import ROWS, cell
+from simsched.report.tables import ROWS, cell, check_lines
 from simsched.report.words import number, percent, signed_percent
+from simsched.scenario import scenario_of
+from simsched.studies import check
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,18 @@ def _section(place: int, shown: Shown) -> dict[str, Any]:
         "origin": summary["origin"],
         "source": _source(run.meta),
         "scenario": shown.scenario,
+        "arithmetic": _arithmetic(shown.scenario),
     }
+
+
+def _arithmetic(scenario: str) -> list[str]:
+    """What arithmetic says of a scenario; nothing if it cannot be read here, as where its curves were moved."""
+    if not scenario:
+        return []
+    try:
+        return check_lines(check(scenario_of(yaml.safe_load(scenario))))
+    except SimschedError:
+        return []
 
 
 def _memory(place: int, shown: Shown) -> list[Plot]:

@@ -200,3 +200,11 @@ def test_a_million_requests_have_a_page_under_ten_megabytes(tmp_path):
     out = tmp_path / "page.html"
     write_page(read_material([tmp_path / "run"]), out)
     assert out.stat().st_size < 10_000_000
+
+
+def test_the_page_says_what_gives_first(folder):
+    _, path = folder
+    text = html.unescape(render(read_material([path]), "t"))
+    assert "bottleneck: gpu0" in text
+    assert "largest batch of vocoder that fits alone: 170 of length 6.00, 17 of length 60.0" in text
+    assert "what gives first: gpu0 at" in text

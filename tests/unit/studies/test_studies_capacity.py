@@ -246,7 +246,11 @@ def test_memory_gives_before_time_where_waiting_requests_hold_much():
     values = scenario({"s": stage(FIVE, 8, memory=memory)}, gpu={"memory": 10 + 48 + 5 * 4}, **ONE_SIZE)
     found = check(values)
     (gpu,) = found.memory
-    assert (gpu.batches_bytes, gpu.waiting_bytes, gpu.present) == (48, 5, 6)  # 8 · 6 wanted; 6 · 6 fit beside 10, and 6 who wait
+    assert (gpu.batches_bytes, gpu.waiting_bytes, gpu.present) == (
+        48,
+        5,
+        6,
+    )  # 8 · 6 wanted; 6 · 6 fit beside 10, and 6 who wait
     assert gpu.safe_batch == {"s": {6.0: 6}}  # 68 bytes, 11 a request
     assert _gives(found)[:2] == [("memory of gpu0", 7), ("memory of gpu0", 7)]
 
