@@ -89,6 +89,21 @@ def _notes(summaries: Sequence[Summary]) -> list[Text]:
     return [Text(f"! {line}", style="yellow") for line in lines]
 
 
+def chunks_table(found: Mapping[str, Any]) -> RenderableType:
+    """Time to the first piece of a streamed answer, and gaps between pieces."""
+    table = Table()
+    for column in ("streamed answers, s", "mean", "P50", "P90", "P99"):
+        table.add_column(column, justify="right" if column != "streamed answers, s" else "left")
+    for label, path in (("first piece (TTFA, TTFT)", "first_s"), ("gap between pieces", "gap_s")):
+        refused = found["refused"]
+        cells = [
+            with_interval(found[path][name], None, refused.get(f"{path}.{name}", ""))
+            for name in ("mean", "p50", "p90", "p99")
+        ]
+        table.add_row(label, *cells)
+    return table
+
+
 def comparison_table(comparison: Comparison) -> RenderableType:
     """The summaries side by side, then each one's paired differences from the first."""
     summaries = [each.summary() for each in comparison.replications.values()]
