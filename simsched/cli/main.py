@@ -15,6 +15,7 @@ from simsched.cli import (
     fit_programs,
     list_,
     live,
+    replay,
     report,
     run,
     show,
@@ -43,6 +44,7 @@ app.command("show", epilog=kept(show.EXAMPLES))(show.show)
 app.command("list", epilog=kept(list_.EXAMPLES))(list_.list_)
 app.command("check", epilog=kept(check.EXAMPLES))(check.check)
 app.command("validate", epilog=kept(validate.EXAMPLES))(validate.validate)
+app.command("replay", epilog=kept(replay.EXAMPLES))(replay.replay)
 app.command("report", epilog=kept(report.EXAMPLES))(report.report)
 app.command("figures", epilog=kept(figures.EXAMPLES))(figures.figures)
 app.command("timeline", epilog=kept(timeline.EXAMPLES))(timeline.timeline)

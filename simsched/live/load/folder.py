@@ -39,6 +39,7 @@ COLUMNS = (
 )
 """Of client.csv; the first eight are those of every phase so far."""
 UNTIL_ENDED = "the client did not come to its end"
+REFUSED = "the disk refused a part of it"
 
 
 class PhaseFolder:
@@ -102,6 +103,8 @@ class PhaseFolder:
             (self.path / "client.csv").unlink(missing_ok=True)
         if pieces:
             whole = self._table("chunks.csv", ("index", "time_s", "bytes"), pieces) and whole
+        if not whole:
+            told = {**told, "complete": False, "why": told.get("why") or REFUSED}
         try:
             self._write_phase({**told, "warnings": [*told.get("warnings", ()), *self.warnings]})
         except OSError as error:
@@ -123,16 +126,13 @@ class PhaseFolder:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
-        return self._put(f"{name}.gz", gzip.compress(text.getvalue().encode("utf-8", "replace"), mtime=0))
-
-    def _put(self, name: str, content: bytes) -> bool:
-        fresh = self.path / f".{name}.new"
+        packed, fresh = f"{name}.gz", self.path / f".{name}.gz.new"
         try:
-            fresh.write_bytes(content)
-            fresh.replace(self.path / name)
+            fresh.write_bytes(gzip.compress(text.getvalue().encode("utf-8", "replace"), mtime=0))
+            fresh.replace(self.path / packed)
         except OSError as error:
             fresh.unlink(missing_ok=True)
-            self._refused(name, error)
+            self._refused(packed, error)
             return False
         return True
 

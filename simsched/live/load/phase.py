@@ -15,8 +15,9 @@ import numpy as np
 from simsched.core import NS_PER_MS, NS_PER_S, InputError
 from simsched.live.load.asked import Asked, Loaded, describe
 from simsched.live.load.clock import SteadyClock
+from simsched.live.load.endpoint import PATHS
 from simsched.live.load.exchange import Exchange
-from simsched.live.load.folder import PhaseFolder
+from simsched.live.load.folder import REFUSED, PhaseFolder
 from simsched.live.load.gpu import GpuSampler, is_here
 from simsched.live.load.lengths import mark_lengths
 from simsched.live.load.plan import Plan, plan_of
@@ -160,9 +161,8 @@ def _stopped_by_signals(session: Session) -> Iterator[None]:
 def _finish(scenario: Scenario, folder: PhaseFolder, session: Session, told: _Told) -> Loaded:
     """Everything is over: judge it and write it."""
     exchanges, unsent = session.exchanges, session.unsent()
-    scaled = any(stage.scale != 1 for stage in scenario.stages.values())
-    speech = told.phase["client"]["endpoint"].endswith("speech")
-    wrong = mark_lengths(exchanges, proportional=scaled and speech)
+    speech = told.phase["client"]["endpoint"] == PATHS["speech"]
+    wrong = mark_lengths(exchanges, _scale(scenario) if speech else None)
     with_events = told.profile is not None and _collected(told.profile, folder, scenario)
     counts: dict[str, int] = dict(Counter(one.outcome for one in exchanges))
     counts |= {"unsent": len(unsent)} if unsent else {}
@@ -181,7 +181,7 @@ def _finish(scenario: Scenario, folder: PhaseFolder, session: Session, told: _To
         "warnings": warnings,
     }
     if not folder.end(exchanges, unsent, last):
-        why = why or "the disk refused a part of it"
+        why = why or REFUSED
     return Loaded(
         why=why,
         counts=counts,
@@ -191,6 +191,12 @@ def _finish(scenario: Scenario, folder: PhaseFolder, session: Session, told: _To
         span_s=_span_s(exchanges),
         first_error=next((one.error for one in exchanges if one.error and one.outcome != "unfinished"), ""),
     )
+
+
+def _scale(scenario: Scenario) -> float | None:
+    """Frames that a unit of size asks for: the largest `scale` of a stage; None if none says one."""
+    scales = [stage.scale for stage in scenario.stages.values() if stage.scale != 1]
+    return max(scales) if scales else None
 
 
 def _odd_answers(exchanges: list[Exchange], wrong: int, late: dict[str, float]) -> Iterator[str]:
