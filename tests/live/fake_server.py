@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import threading
+import time
 import wave
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -154,8 +155,6 @@ class FakeServer:
         if not self.profiles:
             return
         told = self.profiles[-1][1]
-        import time
-
         now = time.time_ns()
         folder = Path(told["event_dir"])
         folder.mkdir(parents=True, exist_ok=True)

@@ -67,8 +67,12 @@ def load(
         gpu_samples=gpu_samples,
     )
     loaded = with_load(read_scenario(scenario, overrides or ()), seed=seed, requests=requests, users=users, rate=rate)
-    with progress_bar(asked.named) as progress:
-        found = load_phase(loaded, asked, progress)
+    try:
+        with progress_bar(asked.named) as progress:
+            found = load_phase(loaded, asked, progress)
+    except KeyboardInterrupt:  # before the sending, or a second one while the end was written
+        warn(f"interrupted: what there is stays in {out}, and its phase.json says that it is not complete")
+        raise SystemExit(INTERRUPTED) from None
     if as_json:
         print(to_json(found.to_dict()), end="")
     else:

@@ -72,9 +72,8 @@ class PhaseFolder:
         """
         try:
             self._write_phase({**told, "complete": False, "why": UNTIL_ENDED})
-            self._journal = (self.path / "client.csv").open("w", encoding="utf-8", newline="")
+            self._journal = (self.path / "client.csv").open("w", buffering=1, encoding="utf-8", newline="")
             csv.writer(self._journal).writerow(COLUMNS)
-            self._journal.flush()
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror}", str(self.path)) from error
 

@@ -105,9 +105,9 @@ class _Told:
     gpu_warnings: list[str]
 
     def warnings(self) -> list[str]:
-        """A line for each odd thing around the sending."""
+        """A line for each odd thing around the sending that a reader of the phase must know."""
         profile = self.profile.warnings if self.profile else []
-        return [*profile, *self.gpu_warnings, *filter(None, [self.clock.warning])]
+        return [*profile, *filter(None, [self.clock.warning])]
 
 
 def _profile(events: Path, name: str, transport: Any) -> EventProfile:
@@ -179,6 +179,7 @@ def _finish(scenario: Scenario, folder: PhaseFolder, session: Session, told: _To
         "late_ms": late,
         "clock_step_s": told.clock.stepped_ns / NS_PER_S,
         "warnings": warnings,
+        "notes": told.gpu_warnings,
     }
     if not folder.end(exchanges, unsent, last):
         why = why or REFUSED
@@ -186,7 +187,7 @@ def _finish(scenario: Scenario, folder: PhaseFolder, session: Session, told: _To
         why=why,
         counts=counts,
         attempts=sum(one.planned.attempt > 1 for one in exchanges),
-        warnings=(*warnings, *folder.warnings),
+        warnings=(*warnings, *told.gpu_warnings, *folder.warnings),
         late_ms=late,
         span_s=_span_s(exchanges),
         first_error=next((one.error for one in exchanges if one.error and one.outcome != "unfinished"), ""),
