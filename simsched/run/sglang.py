@@ -111,7 +111,7 @@ def _own_notes(phase: Mapping[str, Any]) -> list[str]:
 
 def _described(phase: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
     """What phase.json says, in the words of a Run's meta."""
-    names = {"mix": "mix", "conc": "concurrency", "rate": "rate_rps"}
+    names = {"mix": "mix", "conc": "concurrency", "rate": "rate_rps", "arrivals": "arrivals"}
     source = {
         "kind": "sglang-omni" if phase.get("events", True) else "client",
         "server": phase.get("server", ""),

@@ -140,10 +140,13 @@ def describe(scenario: Scenario, asked: Asked, plan: Plan) -> dict[str, Any]:
     if left_out >= plan.count - plan.warmup:
         problem = f"got {left_out}, must be below the number of requests ({plan.count - plan.warmup:,})"
         raise InputError(problem, "workload.warmup.requests")
-    if isinstance(scenario.workload.arrivals, Closed):
-        how: dict[str, Any] = {"conc": scenario.workload.arrivals.users}
+    arrivals = scenario.workload.arrivals
+    if isinstance(arrivals, Closed):
+        how: dict[str, Any] = {"conc": arrivals.users}
+        if arrivals != Closed(users=arrivals.users):  # think times or a ramp, which a replay must know
+            how["arrivals"] = workload["arrivals"]
     else:
-        how = {"rate": getattr(scenario.workload.arrivals, "rate_rps", None) or _rate(plan)}
+        how = {"rate": getattr(arrivals, "rate_rps", None) or _rate(plan)}
     return {
         "server": asked.server or asked.url,
         "phase": {
