@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import typer
 from cli_command import ROOT, complains, here
-from live_phases import numbers, rows, told
+from live_phases import QUIET, numbers, outcomes, rows, told
 
 from simsched.cli.live import COMMANDS
 from simsched.cli.main import app
@@ -43,6 +43,12 @@ def test_a_phase_has_the_requests_that_the_simulator_would_draw(loaded, scenario
     assert phase["phase"] == {"name": "phase", "conc": 4, "n": 60, "warm": 20, "mix": "short80", "attempts": 1}
     assert sorted(path.name for path in folder.iterdir()) == ["client.csv.gz", "phase.json"]
     assert np.allclose(table["audio_s"].astype(float), 0.32 * table["words"].astype(int))
+
+
+def test_a_url_may_have_its_version(capsys, scenario, tmp_path):
+    with FakeServer().running() as server:
+        done = here(capsys, "live", "load", f"{server.url}/v1/", scenario, "--out", tmp_path / "phase", *QUIET)
+    assert (done.status, outcomes(tmp_path / "phase")) == (0, {"done": 80})
 
 
 def test_what_was_recorded_is_read_as_a_run(loaded, capsys, tmp_path):

@@ -40,6 +40,15 @@ def test_streams_that_stop_or_complain_are_failures(loaded):
     ]
 
 
+def test_sound_that_stops_in_the_middle_is_a_failure(loaded):
+    _, folder = loaded(FakeServer(break_off=frozenset({30})), "--stream")
+    assert outcomes(folder) == {"done": 79, "failed": 1}
+    cut = rows(folder)
+    cut = cut[cut["outcome"] == "failed"]
+    assert cut["first_byte_s"].iloc[0] > cut["sent_s"].iloc[0]  # it had begun
+    assert cut["error"].iloc[0] != ""
+
+
 def test_a_stalled_answer_is_given_up_and_sent_again(loaded, capsys):
     retry = ("--set", "workload.retry={attempts: 2, backoff_ms: 1}", "--set", "workload.timeout_ms=300")
     done, folder = loaded(FakeServer(stall=frozenset({30, 40})), *retry)

@@ -33,7 +33,7 @@ class HttpTransport:
 
     def __init__(self, session: aiohttp.ClientSession, url: str, endpoint: Endpoint) -> None:
         self._session = session
-        self._url = url.rstrip("/")
+        self._url = url.rstrip("/").removesuffix("/v1")  # many are told with it
         self._endpoint = endpoint
 
     async def ask(self, planned: Planned, exchange: Exchange) -> None:
