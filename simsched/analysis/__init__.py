@@ -1,6 +1,7 @@
 """What a Run says: metrics, shares, series over time, Little's identity, comparisons. It only reads Runs."""
 
 from simsched.analysis.breakdown import Shares, batch_sizes, shares, time_stamps
+from simsched.analysis.chunks import chunk_numbers
 from simsched.analysis.columns import RequestColumns, StageColumns, request_columns, stage_columns
 from simsched.analysis.compare import COMPARED, Difference, differences, errors, number, worst_error
 from simsched.analysis.little import Little, little
@@ -36,6 +37,7 @@ __all__ = [
     "WarmupCount",
     "WarmupMser5",
     "batch_sizes",
+    "chunk_numbers",
     "differences",
     "errors",
     "gauge",

@@ -52,6 +52,8 @@ def shares(run: Run, warmup: Warmup | None = None) -> Shares:
 
 def shares_of(requests: RequestColumns, stages: Mapping[str, StageColumns], rows: BoolArray) -> Shares:
     """`shares` from columns, for the requests in the mask `rows`."""
+    if not stages:
+        raise NotEnoughData("shares need stages, and of this recording only the requests are known", 1)
     whole = exact_sum(requests.end[rows] - requests.arrival[rows])
     if whole <= 0:
         raise NotEnoughData("shares need a measured done request whose latency is not 0", 1)

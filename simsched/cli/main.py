@@ -14,6 +14,8 @@ from simsched.cli import (
     fit,
     fit_programs,
     list_,
+    live,
+    replay,
     report,
     run,
     show,
@@ -42,12 +44,16 @@ app.command("show", epilog=kept(show.EXAMPLES))(show.show)
 app.command("list", epilog=kept(list_.EXAMPLES))(list_.list_)
 app.command("check", epilog=kept(check.EXAMPLES))(check.check)
 app.command("validate", epilog=kept(validate.EXAMPLES))(validate.validate)
+app.command("replay", epilog=kept(replay.EXAMPLES))(replay.replay)
 app.command("report", epilog=kept(report.EXAMPLES))(report.report)
 app.command("figures", epilog=kept(figures.EXAMPLES))(figures.figures)
 app.command("timeline", epilog=kept(timeline.EXAMPLES))(timeline.timeline)
 app.command("explore", epilog=kept(explore.EXAMPLES))(explore.explore)
 app.command("fit", epilog=kept(fit.EXAMPLES))(fit.fit)
 app.command("fit-programs", epilog=kept(fit_programs.EXAMPLES))(fit_programs.fit_programs)
+
+
+app.add_typer(live.app)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from simsched.core import InputError
-from simsched.run import TABLES, save
+from simsched.run import OPTIONAL, TABLES, save
 from simsched.scenario import to_values, to_yaml
 from simsched.studies import Comparison, Prediction, Replications
 
-_STUDY = {"scenario.yaml", "summary.json", "run/meta.json", *(f"run/{table}.parquet" for table in TABLES)}
+_STUDY = {"scenario.yaml", "summary.json", "run/meta.json", *(f"run/{table}.parquet" for table in (*TABLES, *OPTIONAL))}
 _OTHERS = {"comparison.json", "predictions.json"}
 
 

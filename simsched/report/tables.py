@@ -1,6 +1,7 @@
 """Summaries as tables for a terminal; plain text where there is none."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,7 +12,7 @@ from simsched.analysis import number as value_at
 from simsched.core import format_bytes
 from simsched.report.memory import counted, memory_lines, memory_rows
 from simsched.report.words import number, percent, signed_percent, with_interval
-from simsched.studies import Check, Comparison, MemoryCheck, Prediction, Ranking, median_errors
+from simsched.studies import Check, Comparison, MemoryCheck, Prediction, Ranking, StageAgreement, median_errors
 
 Summary = Mapping[str, Any]
 
@@ -105,6 +106,21 @@ def cell(summary: Summary, path: str) -> str:
 def _notes(summaries: Sequence[Summary]) -> list[Text]:
     lines = [f"{summary['name']}: {line}" for summary in summaries for line in summary["warnings"]]
     return [Text(f"! {line}", style="yellow") for line in lines]
+
+
+def chunks_table(found: Mapping[str, Any]) -> RenderableType:
+    """Time to the first piece of a streamed answer, and gaps between pieces."""
+    table = Table()
+    for column in ("streamed answers, s", "mean", "P50", "P90", "P99"):
+        table.add_column(column, justify="right" if column != "streamed answers, s" else "left")
+    for label, path in (("first piece (TTFA, TTFT)", "first_s"), ("gap between pieces", "gap_s")):
+        refused = found["refused"]
+        cells = [
+            with_interval(found[path][name], None, refused.get(f"{path}.{name}", ""))
+            for name in ("mean", "p50", "p90", "p99")
+        ]
+        table.add_row(label, *cells)
+    return table
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
@@ -223,6 +239,25 @@ def predictions_table(predictions: Sequence[Prediction]) -> RenderableType:
     medians = median_errors(predictions)
     table.add_row("median |error|", *(percent(medians[name]) for name in ("throughput", "mean", "p50", "p90", "p99")))
     return Group(Text("measured → predicted (error), worst phase first; –: too few requests"), table)
+
+
+def agreement_table(found: Sequence[StageAgreement], *, durations: bool) -> RenderableType:
+    """Share of the recorded batches that are formed again by stage, and where each stage parts first."""
+    table = Table()
+    for column in ("stage", "batches", "agree", "share", *(("… by its own clock",) if durations else ()), "the others"):
+        table.add_column(column, justify="left" if column in ("stage", "the others") else "right")
+    for one in found:
+        clock = [] if one.agree_by_clock is None else [percent(one.agree_by_clock / one.batches)]
+        kinds = ", ".join(f"{count:,} {why}" for why, count in one.kinds.items())
+        table.add_row(one.stage, number(one.batches), number(one.agree), percent(one.share), *clock, kinds)
+    how = "asked at each recorded start" if durations else "simulated on the recorded arrivals and sizes"
+    partings = [Text(f"{one.stage} parts first {one.first}") for one in found if one.first is not None]
+    return Group(Text(f"recorded batches that the schedulers form again, {how}"), table, *partings)
+
+
+def plain_agreement(found: Sequence[StageAgreement]) -> dict[str, Any]:
+    """The same by stage, ready for JSON."""
+    return {one.stage: {**asdict(one), "share": one.share, "kinds": dict(one.kinds)} for one in found}
 
 
 _SHORT = {

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from simsched.core import InputError
 from simsched.run.run import Run
-from simsched.run.schema import NEVER, STATUS, VISITS, category
+from simsched.run.schema import CHUNKS, NEVER, STATUS, VISITS, category
 
 IntArray = npt.NDArray[np.int64]
 DONE, REFUSED, FAILED, UNFINISHED, TIMEOUT = range(len(STATUS))
@@ -76,7 +75,7 @@ class Recorder:
     """Collects facts and makes them a Run.
 
     Args:
-        stages: names, in the order of the pipeline.
+        stages: names, in the order of the pipeline; none for a recording of which only the requests are known.
         sizes: true size of each request, by its number.
         classes: class of each request as an index into `class_names`; all of the first by default.
         class_names: names of the classes.
@@ -110,10 +109,9 @@ class Recorder:
         self._done = IdLog()
         self.status = np.full(n, UNFINISHED, np.int8)
         self.stages = [StageLog(name) for name in stages]
-        if not self.stages:
-            raise InputError("a Run needs at least one stage", "stages")
         self._memory: tuple[array[int], list[str], list[str], array[int]] = (array("q"), [], [], array("q"))
         self._incidents: list[tuple[int, str, int, str, str]] = []
+        self._chunks: dict[int, list[tuple[int, int]]] = {}
 
     def done(self, request: int, at_ns: int) -> None:
         """The client has the last byte of this request."""
@@ -142,6 +140,10 @@ class Recorder:
         """Something that a user must be able to count: refused, too_large and so on."""
         self._incidents.append((at_ns, kind, request, stage, detail))
 
+    def chunks(self, request: int, pieces: Sequence[tuple[int, int]]) -> None:
+        """Times (ns) and bytes of the pieces in which the answer to this request came."""
+        self._chunks[request] = list(pieces)
+
     def finish(self, meta: Mapping[str, Any]) -> Run:
         """The tables of all that was recorded. Requests that were never sent are left out."""
         names = [log.name for log in self.stages]
@@ -156,7 +158,19 @@ class Recorder:
                 ("kind", "stage"),
             ),
             meta={**meta, "stages": names},
+            chunks=self._pieces(),
         )
+
+    def _pieces(self) -> pd.DataFrame | None:
+        """One row a piece, by request."""
+        if not self._chunks:
+            return None
+        rows = [
+            (request, number, at_ns, count)
+            for request, pieces in sorted(self._chunks.items())
+            for number, (at_ns, count) in enumerate(pieces)
+        ]
+        return pd.DataFrame(rows, columns=list(CHUNKS)).astype(CHUNKS)
 
     def _requests(self) -> pd.DataFrame:
         sent = np.flatnonzero(self.arrival != NEVER)
@@ -215,7 +229,7 @@ class Recorder:
 
     def _batches(self) -> pd.DataFrame:
         """One row a batch, by stage, in order of start."""
-        parts = [_shapes(log, self.sizes) for log in self.stages]
+        parts = [_shapes(log, self.sizes) for log in self.stages] or [_shapes(StageLog(""), self.sizes)]
         rows = [len(log.count) for log in self.stages]
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         number = np.arange(sum(rows))

@@ -23,6 +23,7 @@ class Run:
         memory: changes of the bytes held, by GPU and kind.
         incidents: refusals and other events that must be counted.
         meta: stages, seed, warm-up, versions, where it came from, warnings.
+        chunks: one row a piece of an answer, where answers came in pieces and somebody looked; else None.
     """
 
     requests: pd.DataFrame
@@ -31,6 +32,7 @@ class Run:
     memory: pd.DataFrame
     incidents: pd.DataFrame
     meta: Mapping[str, Any] = field(default_factory=dict)
+    chunks: pd.DataFrame | None = None
 
     @property
     def stages(self) -> list[str]:

@@ -51,6 +51,12 @@ INCIDENTS = {
     "stage": "category",
     "detail": "str",
 }
+CHUNKS = {
+    "request": "int64",
+    "chunk": "int64",  # its number within the answer, from 0
+    "time_ns": "int64",  # client has it
+    "bytes": "int64",  # of content
+}
 TABLES = {
     "requests": REQUESTS,
     "visits": VISITS,
@@ -58,6 +64,8 @@ TABLES = {
     "memory": MEMORY,
     "incidents": INCIDENTS,
 }
+OPTIONAL = {"chunks": CHUNKS}
+"""Tables that a Run has only where answers come in pieces."""
 STATUS = ("done", "refused", "failed", "unfinished", "timeout")
 
 

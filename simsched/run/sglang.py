@@ -10,10 +10,12 @@ from typing import Any
 
 from simsched.core import InputError, SimschedWarning
 from simsched.run.run import Run
-from simsched.run.sglang_client import read_client
-from simsched.run.sglang_events import gather
+from simsched.run.sglang_adopt import adopt_ids
+from simsched.run.sglang_client import LiveRequest, read_client
+from simsched.run.sglang_events import Events, gather
 from simsched.run.sglang_join import WORDS, Joined, Phase
 
+CHUNKS = ("chunks.csv", "chunks.csv.gz")
 WARMUP_REQUESTS = 64
 """What the live client sends first and does not count, where phase.json does not say `warm`."""
 
@@ -21,9 +23,13 @@ WARMUP_REQUESTS = 64
 def read_phase(directory: str | Path) -> Run:
     """The Run of one phase: `phase.json`, `client.csv` and `events_*.jsonl` (the last two plain or .gz).
 
+    A phase that says "events": false has requests and no stages. One that says "complete": false, or that has
+    warnings of its own, is read all the same, and its Run says so.
+
     Args:
         directory: of the phase. phase.json holds {"server": text, "phase": {"name", "conc" or "rate" (per second),
-            "n" (requests after the warm-up), "warm" (before it, default 64), "mix"}}.
+            "n" (requests after the warm-up), "warm" (before it, default 64), "mix"}}, and if it was written by
+            `simsched live load` "complete", "why", "warnings", "events".
 
     Returns:
         A Run as of `read_events`, with meta "mix", "warmup_requests" and "concurrency" or "rate_rps" besides.
@@ -38,7 +44,8 @@ def read_phase(directory: str | Path) -> Run:
     tables = [path for path in (directory / "client.csv", directory / "client.csv.gz") if path.exists()]
     if len(tables) != 1:
         raise InputError("needs one of client.csv and client.csv.gz", str(directory))
-    return read_events(event_files(directory), tables[0], content)
+    paths = event_files(directory) if content.get("events", True) else []
+    return read_events(paths, tables[0], content)
 
 
 def event_files(directory: Path) -> list[Path]:
@@ -67,33 +74,49 @@ def read_events(
 
     Args:
         paths: event files of one phase.
-        client: its `client.csv` or .gz. Without it a request lasts from its admission to its last terminal
-            response, and its size is the mean of its first batch (from `sum_len`; 0 if it has none).
+        client: its `client.csv` or .gz, with `chunks.csv` or .gz beside it where answers came in pieces. Without it a
+            request lasts from its admission to its last terminal response, and its size is the mean of its first
+            batch (from `sum_len`; 0 if it has none).
         phase: content of phase.json.
 
     Raises:
         InputError: one line that names the file and line that is missing, damaged or inconsistent.
     """
-    if not paths:
+    if not paths and client is None:
         raise InputError("no event files", "paths")
     told = {} if phase is None else _checked(phase, "phase")["phase"]
-    joined = Joined(
-        gather(map(Path, paths)),
-        None if client is None else read_client(Path(client)),
-        Phase(
-            str(Path(paths[0]).parent), 0 if phase is None else told.get("warm", WARMUP_REQUESTS), told.get("mix", "")
-        ),
-    )
-    notes = _notes(joined, told)
+    events = gather(map(Path, paths))
+    where = Path(paths[0] if paths or client is None else client).parent
+    warmup = 0 if phase is None else told.get("warm", WARMUP_REQUESTS)
+    joined = Joined(events, _listed(client, events), Phase(str(where), warmup, told.get("mix", "")))
+    notes = [*_own_notes(phase or {}), *_notes(joined, told, bool(paths))]
     if notes:
         warnings.warn(f"{joined.phase.where}: {'; '.join(notes)}", SimschedWarning, stacklevel=2)
     return joined.run({**_described(phase or {}, told), "warmup_requests": joined.warmup, "warnings": notes})
 
 
+def _listed(client: str | Path | None, events: Events) -> list[LiveRequest] | None:
+    """The client's rows, with the server's ids of those that never heard them."""
+    if client is None:
+        return None
+    chunks = [path for path in (Path(client).with_name(name) for name in CHUNKS) if path.exists()]
+    return adopt_ids(read_client(Path(client), chunks[0] if chunks else None), events)
+
+
+def _own_notes(phase: Mapping[str, Any]) -> list[str]:
+    """What a phase says of itself: that it is not complete, and what was odd while it ran."""
+    partial = [] if phase.get("complete", True) else [f"the phase is not complete: {phase.get('why', '')}"]
+    return [*partial, *map(str, phase.get("warnings", ()))]
+
+
 def _described(phase: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
     """What phase.json says, in the words of a Run's meta."""
-    names = {"mix": "mix", "conc": "concurrency", "rate": "rate_rps"}
-    source = {"kind": "sglang-omni", "server": phase.get("server", ""), "phase": told.get("name", "")}
+    names = {"mix": "mix", "conc": "concurrency", "rate": "rate_rps", "arrivals": "arrivals"}
+    source = {
+        "kind": "sglang-omni" if phase.get("events", True) else "client",
+        "server": phase.get("server", ""),
+        "phase": told.get("name", ""),
+    }
     return {"source": source, **{name: told[key] for key, name in names.items() if key in told}}
 
 
@@ -125,13 +148,14 @@ def _checked(content: Any, where: str) -> Mapping[str, Any]:
     return content
 
 
-def _notes(joined: Joined, told: Mapping[str, Any]) -> list[str]:
+def _notes(joined: Joined, told: Mapping[str, Any], with_events: bool) -> list[str]:
     """One line for each kind of odd thing, with its count."""
     counts = Counter(one.kind for _, one in joined.incidents)
     notes = [f"{counts[kind]:,} {words}" for kind, words in WORDS.items() if counts[kind]]
-    if not joined.events.entries:
+    if with_events and not joined.events.entries:
         notes.append("no request_admission: is events_coordinator_*.jsonl missing?")
-    meant = told["n"] + told.get("warm", WARMUP_REQUESTS) if "n" in told else len(joined.requests)
-    if meant != len(joined.requests):
-        notes.append(f"{len(joined.requests):,} requests, phase.json says {meant:,} with the warm-up")
+    sent = sum(request.attempt == 1 for request in joined.requests)
+    meant = told["n"] + told.get("warm", WARMUP_REQUESTS) if "n" in told else sent
+    if meant != sent:
+        notes.append(f"{sent:,} requests, phase.json says {meant:,} with the warm-up")
     return notes

@@ -4,16 +4,21 @@ import csv
 import io
 import math
 import zlib
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
 
-from simsched.core import NS_PER_S, InputError
-from simsched.run.recorder import DONE, FAILED, REFUSED
+from simsched.core import NS_PER_S, InputError, unknown
+from simsched.run.recorder import DONE, FAILED, REFUSED, UNFINISHED
+from simsched.run.schema import NEVER, STATUS
 from simsched.run.sglang_events import LATEST_NS, opened
 
 COLUMNS = ("index", "words", "sent_s", "done_s", "status", "request_id")
+CHUNK_COLUMNS = ("index", "time_s", "bytes")
 OK, UNAVAILABLE = 200, 503
+UNSENT = "unsent"
+"""Outcome of a request that was to be sent and was not: a row of client.csv, none of a Run."""
 
 
 class LiveRequest(NamedTuple):
@@ -26,6 +31,13 @@ class LiveRequest(NamedTuple):
         end_ns: last byte of the answer, or when it was given up; NEVER if neither is known.
         status: index into `schema.STATUS`.
         detail: why it has no good answer, or "".
+        number: index of its row.
+        cls: class; None where the table does not say.
+        tenant: whose it is, or "".
+        deadline_ns: when its client wants it; NEVER for whenever.
+        attempt: 1 for the first.
+        length: "short", "long" or "cut" if the answer is not what its size asks for.
+        pieces: time and bytes of each piece of the answer, where it came in pieces.
     """
 
     id: str
@@ -34,23 +46,39 @@ class LiveRequest(NamedTuple):
     end_ns: int
     status: int
     detail: str = ""
+    number: int = NEVER
+    cls: str | None = None
+    tenant: str = ""
+    deadline_ns: int = NEVER
+    attempt: int = 1
+    length: str = ""
+    pieces: tuple[tuple[int, int], ...] = ()
 
 
-def read_client(path: Path) -> list[LiveRequest]:
-    """The rows of `client.csv` or `client.csv.gz`, in order of their index.
+def read_client(path: Path, chunks: Path | None = None) -> list[LiveRequest]:
+    """The rows of `client.csv` or `client.csv.gz`, in order of their index; of arrival where some were sent again.
 
     Columns: index, words, scheduled_s (optional: when due, open loop), sent_s, done_s (seconds of the epoch),
     status (HTTP; -1 for no answer), request_id. Times are taken to the nanosecond, without a float between.
+    Optional: outcome (a status of a Run, or "unsent": left out), error, class, tenant, deadline_s, attempt, length.
+
+    Args:
+        path: of the table.
+        chunks: pieces of the answers (index, time_s, bytes), plain or .gz.
 
     Raises:
         InputError: naming file and line.
     """
     indexed: dict[int, LiveRequest] = {}
     ids: set[str] = set()
-    for line, row in _rows(path):
+    pieces = {} if chunks is None else read_chunks(chunks)
+    rows = _rows(path, COLUMNS)
+    for line, row in rows:
+        if row.get("outcome") == UNSENT:
+            continue
         try:
             index = _whole(row, "index")
-            request = _request(row)
+            request = _request(row, index, tuple(pieces.get(index, ())))
             if index in indexed:
                 raise InputError(f"got {index} a second time", "index")
             if request.id in ids:
@@ -60,15 +88,34 @@ def read_client(path: Path) -> list[LiveRequest]:
         indexed[index] = request
         ids.update({request.id} - {""})
     if not indexed:
-        raise InputError("has no requests", str(path))
-    return [indexed[index] for index in sorted(indexed)]
+        raise InputError("has no requests" if not rows else "no request was sent", str(path))
+    ordered = [indexed[index] for index in sorted(indexed)]
+    if any(request.attempt > 1 for request in ordered):
+        ordered.sort(key=lambda request: request.arrival_ns)
+    return ordered
 
 
-def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+def read_chunks(path: Path) -> dict[int, list[tuple[int, int]]]:
+    """Index of each request → time (ns of the epoch) and bytes of each piece of its answer, in order of the rows.
+
+    Raises:
+        InputError: naming file and line.
+    """
+    found: dict[int, list[tuple[int, int]]] = {}
+    for line, row in _rows(path, CHUNK_COLUMNS):
+        try:
+            piece = _time(row, "time_s"), _whole(row, "bytes")
+            found.setdefault(_whole(row, "index"), []).append(piece)
+        except InputError as error:
+            raise error.in_file(f"{path}:{line}") from None
+    return found
+
+
+def _rows(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     try:
         with opened(path) as stream:
             reader = csv.DictReader(io.TextIOWrapper(stream, "utf-8", newline=""))
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+            missing = [name for name in columns if name not in (reader.fieldnames or ())]
             if missing:
                 raise InputError(f"has no column {', '.join(missing)}", str(path))
             rows = [(reader.line_num, row) for row in reader]
@@ -80,13 +127,14 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     return rows
 
 
-def _request(row: dict[str, str]) -> LiveRequest:
-    sent, done = _time(row, "sent_s"), _time(row, "done_s")
-    arrival = _time(row, "scheduled_s") if row.get("scheduled_s") else sent
-    if done < sent or done < arrival:
-        raise InputError(f"got {row['done_s']}, before it was sent: the clock stepped", "done_s")
+def _request(row: dict[str, str], number: int, pieces: tuple[tuple[int, int], ...]) -> LiveRequest:
     code = _whole(row, "status")
-    status = {OK: DONE, UNAVAILABLE: REFUSED}.get(code, FAILED)
+    status = _status(row.get("outcome", ""), code)
+    sent = _time(row, "sent_s")
+    done = NEVER if status == UNFINISHED and not row["done_s"] else _time(row, "done_s")
+    arrival = _time(row, "scheduled_s") if row.get("scheduled_s") else sent
+    if done != NEVER and (done < sent or done < arrival):
+        raise InputError(f"got {row['done_s']}, before it was sent: the clock stepped", "done_s")
     answer = row.get("error") or (f"HTTP {code}" if code > 0 else "no answer")
     return LiveRequest(
         id=row["request_id"],
@@ -95,7 +143,23 @@ def _request(row: dict[str, str]) -> LiveRequest:
         end_ns=done,
         status=status,
         detail="" if status == DONE else answer,
+        number=number,
+        cls=row.get("class"),
+        tenant=row.get("tenant", ""),
+        deadline_ns=_time(row, "deadline_s") if row.get("deadline_s") else NEVER,
+        attempt=_whole(row, "attempt") if row.get("attempt") else 1,
+        length=row.get("length", ""),
+        pieces=pieces,
     )
+
+
+def _status(outcome: str, code: int) -> int:
+    """Index into `schema.STATUS`: what the client says became of it, else what HTTP says."""
+    if not outcome:
+        return {OK: DONE, UNAVAILABLE: REFUSED}.get(code, FAILED)
+    if outcome not in STATUS:
+        raise unknown("outcome", outcome, (*STATUS, UNSENT), "outcome")
+    return STATUS.index(outcome)
 
 
 def _time(row: dict[str, str], column: str) -> int:

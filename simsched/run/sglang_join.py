@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simsched.core import NS_PER_MS, InputError
-from simsched.run.recorder import DONE, FAILED, REFUSED, UNFINISHED, Recorder, StageLog
+from simsched.run.recorder import DONE, FAILED, REFUSED, TIMEOUT, UNFINISHED, Recorder, StageLog
 from simsched.run.run import Run
 from simsched.run.schema import NEVER
 from simsched.run.sglang_client import LiveRequest
@@ -123,9 +123,15 @@ class Joined:
         id, at_ns = request.id, request.arrival_ns
         if id not in self._listed_ids and self.listed is not None:
             yield Problem("no_client", at_ns, id, detail=id)
+        if request.attempt > 1:
+            yield Problem("retried", at_ns, id, detail=f"attempt {request.attempt}")
         if request.status != DONE:
-            kind = {REFUSED: "refused", FAILED: "error", UNFINISHED: "unfinished"}[request.status]
+            kind = {REFUSED: "refused", FAILED: "error", UNFINISHED: "unfinished", TIMEOUT: "timeout"}[request.status]
             yield Problem(kind, max(at_ns, request.end_ns), id, detail=request.detail)
+            return
+        if request.length:
+            yield Problem("wrong_length", request.end_ns, id, detail=f"its answer is {request.length}")
+        if not self.stages:
             return
         seen = {name: stage for name, stage in self.events.stages.items() if id in stage.enters or id in stage.batch_of}
         if not seen:
@@ -153,11 +159,13 @@ class Joined:
     def run(self, meta: Mapping[str, Any]) -> Run:
         """The Run, in nanoseconds since the earliest time of the phase; adds meta "epoch_ns" and "parts"."""
         requests = self.requests
-        origin = min([self.events.earliest_ns, *(request.arrival_ns for request in requests)])
-        sizes = np.array([request.size for request in requests])
-        recorder = Recorder(self.stages, sizes, *_classes(sizes, self.phase.mix))
+        first = [] if self.events.earliest_ns == NEVER else [self.events.earliest_ns]
+        origin = min([*first, *(request.arrival_ns for request in requests)])
+        recorder = _recorder(self.stages, requests, self.phase.mix)
         for row, request in enumerate(requests):
             recorder.arrival[row] = request.arrival_ns - origin
+            if request.pieces:
+                recorder.chunks(row, [(at_ns - origin, count) for at_ns, count in request.pieces])
             if request.status == DONE:
                 recorder.done(row, request.end_ns - origin)
             elif request.status != UNFINISHED:
@@ -204,6 +212,23 @@ def _outside(request: LiveRequest, stage: StageEvents) -> bool:
     enter = stage.enters.get(request.id, request.arrival_ns)
     end = stage.batch_of[request.id].end_ns if request.id in stage.batch_of else NEVER
     return enter < request.arrival_ns or end > request.end_ns
+
+
+def _recorder(stages: Sequence[str], requests: Sequence[LiveRequest], mix: str) -> Recorder:
+    """One for these requests, with whose they are, of which class, and when they are wanted."""
+    sizes = np.array([request.size for request in requests])
+    told = [request.cls for request in requests]
+    classes = _classes(sizes, mix) if None in told else _codes([cls or "" for cls in told])
+    tenants, names = _codes([request.tenant for request in requests])
+    within = [NEVER if one.deadline_ns == NEVER else one.deadline_ns - one.arrival_ns for one in requests]
+    return Recorder(stages, sizes, *classes, tenants=tenants, tenant_names=names, within_ns=np.array(within, np.int64))
+
+
+def _codes(texts: Sequence[str]) -> tuple[npt.NDArray[np.int8], tuple[str, ...]]:
+    """Each text as an index into the different ones, in order of appearance."""
+    names = tuple(dict.fromkeys(texts))
+    place = {name: code for code, name in enumerate(names)}
+    return np.array([place[text] for text in texts], np.int8), names
 
 
 def _classes(sizes: npt.NDArray[np.float64], mix: str) -> tuple[npt.NDArray[np.int8] | None, tuple[str, ...]]:

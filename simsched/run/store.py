@@ -12,16 +12,17 @@ import pandas as pd
 
 from simsched.core import InputError
 from simsched.run.run import Run
-from simsched.run.schema import STATUS, TABLES
+from simsched.run.schema import OPTIONAL, STATUS, TABLES
 
 SCHEMA = 2
 """Version of the files' form; raise it when a table or meta.json changes."""
 META = "meta.json"
-_FILES = {META, *(f"{name}.parquet" for name in TABLES)}
+SCHEMAS = {**TABLES, **OPTIONAL}
+_FILES = {META, *(f"{name}.parquet" for name in (*TABLES, *OPTIONAL))}
 
 
 def save(run: Run, directory: str | Path) -> None:
-    """Write a Run: TABLE.parquet for each table, and meta.json; the same Run gives the same bytes.
+    """Write a Run: TABLE.parquet for each table that it has, and meta.json; the same Run gives the same bytes.
 
     All is written into a directory beside it, which then takes the name: nothing half-written stays.
 
@@ -40,10 +41,11 @@ def save(run: Run, directory: str | Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()
-        for name in TABLES:
-            _plain(getattr(run, name), name).to_parquet(
-                fresh / f"{name}.parquet", engine="pyarrow", index=False, write_page_checksum=True
-            )
+        for name in (*TABLES, *OPTIONAL):
+            if (table := getattr(run, name)) is not None:
+                _plain(table, name).to_parquet(
+                    fresh / f"{name}.parquet", engine="pyarrow", index=False, write_page_checksum=True
+                )
         (fresh / META).write_bytes(text)
         _take_name(fresh, target, old)
     except (OSError, ValueError) as error:  # ValueError: a text that is not Unicode
@@ -62,7 +64,8 @@ def load(directory: str | Path) -> Run:
     if not directory.is_dir():
         raise InputError("is not a directory with a Run", str(directory))
     meta, categories = _meta(directory / META)
-    return Run(**{name: _table(directory / f"{name}.parquet", name, categories) for name in TABLES}, meta=meta)
+    names = [*TABLES, *(name for name in OPTIONAL if (directory / f"{name}.parquet").exists())]
+    return Run(**{name: _table(directory / f"{name}.parquet", name, categories) for name in names}, meta=meta)
 
 
 def _meta_text(run: Run) -> bytes:
@@ -86,7 +89,7 @@ def _number(value: object) -> Any:
 
 def _categories(table: str) -> list[str]:
     """Columns of names that gauges and reports group by."""
-    return [column for column, dtype in TABLES[table].items() if dtype == "category"]
+    return [column for column, dtype in SCHEMAS[table].items() if dtype == "category"]
 
 
 def _refuse_foreign(directory: Path) -> None:
@@ -121,7 +124,7 @@ def _take_name(fresh: Path, directory: Path, old: Path) -> None:
 
 def _plain(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """The table with texts as texts, also where it is empty and pandas took them for something else."""
-    texts = {column: table[column].astype("str") for column, dtype in TABLES[name].items() if dtype == "str"}
+    texts = {column: table[column].astype("str") for column, dtype in SCHEMAS[name].items() if dtype == "str"}
     named = {column: _named(table[column], list(table[column].cat.categories)) for column in _categories(name)}
     return table.assign(**texts, **named)
 
@@ -178,7 +181,7 @@ def _table(path: Path, name: str, categories: Mapping[str, Mapping[str, list[str
     except Exception as error:  # of damaged bytes pyarrow and pandas raise whatever they trip over
         reason = " ".join(str(error).split())[:100]
         raise InputError(f"is damaged or no parquet: {reason or type(error).__name__}", str(path)) from error
-    schema = TABLES[name]
+    schema = SCHEMAS[name]
     for problem, columns in (("has no", schema.keys() - set(table)), ("has an unknown", set(table) - schema.keys())):
         if columns:
             raise InputError(f"{problem} column {', '.join(sorted(map(str, columns)))}", str(path))

@@ -1,5 +1,6 @@
 """From a Scenario to many Runs and a verdict: replications, comparison, a grid to explore, the analytic check."""
 
+from simsched.studies.agreement import Parting, StageAgreement, agreement
 from simsched.studies.batch_law import largest_batch
 from simsched.studies.capacity import Check, ResourceCheck, StageCheck, check, overload
 from simsched.studies.check_policy import PolicyCheck, PolicyReport, check_policy
@@ -25,6 +26,7 @@ __all__ = [
     "Grid",
     "Limit",
     "MemoryCheck",
+    "Parting",
     "Point",
     "PolicyCheck",
     "PolicyReport",
@@ -34,7 +36,9 @@ __all__ = [
     "Replications",
     "ResourceCheck",
     "Split",
+    "StageAgreement",
     "StageCheck",
+    "agreement",
     "check",
     "check_policy",
     "compare",

@@ -10,7 +10,8 @@ from simsched.analysis import Metrics, errors, metrics, worst_error
 from simsched.core import InputError
 from simsched.run import Run, read_phase
 from simsched.scenario import Scenario, Warmup, WorkloadSpec, run_scenario
-from simsched.workload import Closed, ListedArrivals, ListedSizes
+from simsched.scenario.kinds import PLAIN
+from simsched.workload import Arrivals, Closed, ListedArrivals, ListedSizes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +43,8 @@ class Prediction:
 def recorded_workload(recorded: Run, like: WorkloadSpec) -> WorkloadSpec:
     """The workload that a recorded run saw: its users or due times, its sizes in their order, its warm-up.
 
+    Users who think do so by the recorded law, with draws of their own.
+
     The drain at the end of a closed loop is in both; so are the requests of the warm-up, which both leave out by index.
 
     Args:
@@ -53,7 +56,9 @@ def recorded_workload(recorded: Run, like: WorkloadSpec) -> WorkloadSpec:
     """
     table, meta = recorded.requests, recorded.meta
     arrivals: Closed | ListedArrivals
-    if meta.get("concurrency"):
+    if meta.get("arrivals"):
+        arrivals = _users(meta["arrivals"])
+    elif meta.get("concurrency"):
         arrivals = Closed(users=int(meta["concurrency"]))
     elif meta.get("rate_rps"):
         due = table["arrival_ns"].to_numpy()
@@ -67,6 +72,17 @@ def recorded_workload(recorded: Run, like: WorkloadSpec) -> WorkloadSpec:
         requests=len(table),
         warmup=Warmup(requests=int(meta["warmup_requests"])),
     )
+
+
+def _users(told: object) -> Closed:
+    """Users who think or begin one after another, as phase.json says."""
+    try:
+        users: Arrivals = PLAIN.read(Arrivals, told)
+    except InputError as error:
+        raise error.within("phase.json: phase.arrivals") from error
+    if not isinstance(users, Closed):
+        raise InputError("must be of the kind closed: due times stand in client.csv", "phase.json: phase.arrivals")
+    return users
 
 
 def predict(scenario: Scenario, directory: Path | str) -> Prediction:

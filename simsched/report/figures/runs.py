@@ -23,8 +23,10 @@ STRETCH = "#fde68a"  # as on the page
 POINTS = 2000  # of a series, a column
 
 
-def batch_histogram(run: Run, palette: Palette, columns: int) -> Figure:
-    """Share of batches by size, a panel a stage, with the mean over batches."""
+def batch_histogram(run: Run, palette: Palette, columns: int) -> Figure | None:
+    """Share of batches by size, a panel a stage, with the mean over batches; None where no stages are known."""
+    if not run.stages:
+        return None
     across = min(columns, len(run.stages))
     down = -(-len(run.stages) // across)
     figure = blank(columns, 0.45 + 0.95 * down)
@@ -51,7 +53,8 @@ def numbers_over_time(run: Run, palette: Palette, columns: int) -> Figure:
     series = {"in_system": ("in the system", ALL)}
     series |= {f"queue:{stage}": (f"waiting: {short(stage, 24)}", palette[stage]) for stage in run.stages}
     figure = blank(columns, 0.4 + 0.75 * len(series))
-    for axes, (name, (words, colour)) in zip(figure.subplots(len(series), 1, sharex=True), series.items(), strict=True):
+    panels = figure.subplots(len(series), 1, sharex=True, squeeze=False)
+    for axes, (name, (words, colour)) in zip(panels.ravel(), series.items(), strict=True):
         times, values = thinned_steps(*gauge(run, name), POINTS * columns)
         seconds = times / 1e9
         axes.fill_between(seconds, values, step="post", color=colour, alpha=0.25, linewidth=0)
@@ -69,7 +72,7 @@ def numbers_over_time(run: Run, palette: Palette, columns: int) -> Figure:
 def gantt(run: Run, palette: Palette, columns: int) -> Figure | None:
     """Batches around the slowest measured request: its stretch, its waits and its batches marked. None without one."""
     worst = slowest(run)
-    if worst is None or worst.end_ns == worst.arrival_ns:
+    if worst is None or worst.end_ns == worst.arrival_ns or not run.stages:
         return None
     margin = (worst.end_ns - worst.arrival_ns) * 0.2
     begin, end = worst.arrival_ns - margin, worst.end_ns + margin

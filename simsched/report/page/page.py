@@ -26,6 +26,7 @@ from simsched.report.page.material import Material, Shown
 from simsched.report.page.memory import memory_over_time
 from simsched.report.tables import ROWS, cell, check_lines
 from simsched.report.words import number, percent, signed_percent
+from simsched.run import Run
 from simsched.scenario import scenario_of
 from simsched.studies import check
 
@@ -89,7 +90,6 @@ def render(material: Material, title: str) -> str:
 def _section(place: int, shown: Shown) -> dict[str, Any]:
     """What the page says of one Run."""
     summary, run = shown.summary, shown.run
-    chart = gantt(run)
     plots = [
         Plot(f"distribution-{place}", "Latency", "Measured requests, by class.", latency_distribution(run)),
         Plot(
@@ -98,14 +98,7 @@ def _section(place: int, shown: Shown) -> dict[str, Any]:
             "How many requests are slower: the line's height at a latency. The slowest 500 are all there.",
             latency_tail(run),
         ),
-        Plot(
-            f"gantt-{place}",
-            "Batches",
-            f"{chart.note}. Fuller colour: larger batch. Choose a batch to see where its members came from and whom "
-            "they waited for.",
-            chart.figure,
-            chart.batches,
-        ),
+        *_batches(place, run),
         Plot(
             f"numbers-{place}",
             "Queues over time",
@@ -113,7 +106,7 @@ def _section(place: int, shown: Shown) -> dict[str, Any]:
             numbers_over_time(run),
         ),
         *_memory(place, shown),
-        Plot(f"sizes-{place}", "Batch sizes", "Share of batches by number of requests.", batch_histogram(run)),
+        *_batch_sizes(place, run),
     ]
     return {
         "id": f"run-{place}",
@@ -151,8 +144,25 @@ def _memory(place: int, shown: Shown) -> list[Plot]:
     return found
 
 
+def _batches(place: int, run: Run) -> list[Plot]:
+    """Batches over time; none of a recording of which only the requests are known."""
+    if not run.stages:
+        return []
+    chart = gantt(run)
+    words = "Choose a batch to see where its members came from and whom they waited for."
+    caption = f"{chart.note}. Fuller colour: larger batch. {words}"
+    return [Plot(f"gantt-{place}", "Batches", caption, chart.figure, chart.batches)]
+
+
+def _batch_sizes(place: int, run: Run) -> list[Plot]:
+    if not run.stages:
+        return []
+    return [Plot(f"sizes-{place}", "Batch sizes", "Share of batches by number of requests.", batch_histogram(run))]
+
+
 def _cards(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    busiest = max(summary["stages"], key=lambda name: summary["stages"][name]["utilization"] or 0.0)
+    used = {name: stage["utilization"] or 0.0 for name, stage in summary["stages"].items()}
+    most = [max(used, key=used.__getitem__)] if used else []
     peaks = [gpu["memory_peak_bytes"] for gpu in summary["gpus"].values() if gpu["memory_peak_bytes"]]
     counts = summary["counts"]
     left_out = counts["sent"] - counts["measured"]
@@ -162,7 +172,7 @@ def _cards(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("P50, s", cell(summary, "latency_s.p50")),
         ("P99, s", cell(summary, "latency_s.p99")),
         ("queue share", percent(summary["queue_share"])),
-        (f"busiest stage: {busiest}", percent(summary["stages"][busiest]["utilization"])),
+        *((f"busiest stage: {name}", percent(used[name])) for name in most),
         ("peak memory", format_bytes(max(peaks)) if peaks else "not counted"),
         ("requests (warm-up)", f"{number(counts['sent'])} ({number(left_out)})"),
     ]

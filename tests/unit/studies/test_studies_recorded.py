@@ -7,7 +7,7 @@ from simsched.core import InputError
 from simsched.run import Run
 from simsched.scenario import Warmup, run_scenario
 from simsched.studies import Prediction, median_errors, predict, recorded_workload
-from simsched.workload import Closed, ListedArrivals, ListedSizes
+from simsched.workload import Closed, FixedThink, ListedArrivals, ListedSizes
 
 LOOP = {"arrivals": users(6), "sizes": {"kind": "short80"}, "requests": 300, "warmup": {"requests": 30}}
 OPEN = {"arrivals": {"kind": "poisson", "rate_rps": 80}, "requests": 300, "warmup": {"requests": 30}}
@@ -42,6 +42,26 @@ def test_a_closed_loop_keeps_users_sizes_and_warmup():
     assert found.arrivals == Closed(users=6)
     assert found.sizes == ListedSizes(values=tuple(recorded.requests["size"]))
     assert (found.requests, found.warmup) == (300, Warmup(requests=30))
+
+
+def test_users_who_think_do_so_in_the_replay():
+    of = two_stages(**LOOP)
+    told = {"kind": "closed", "users": 6, "think": {"kind": "fixed", "ms": 4}, "ramp_ms": 20}
+    found = recorded_workload(recording(of, concurrency=6, arrivals=told), of.workload)
+    assert found.arrivals == Closed(users=6, think=FixedThink(ms=4), ramp_ms=20)
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ({"kind": "closed", "users": 0}, r"phase.json: phase.arrivals.users: got 0, must be at least 1"),
+        ({"kind": "poisson", "rate_rps": 4}, r"phase.json: phase.arrivals: must be of the kind closed"),
+    ],
+)
+def test_arrivals_that_no_phase_has_are_refused(told, line):
+    of = two_stages(**LOOP)
+    with pytest.raises(InputError, match=line):
+        recorded_workload(recording(of, concurrency=6, arrivals=told), of.workload)
 
 
 def test_an_open_load_keeps_its_due_times_from_the_first():
