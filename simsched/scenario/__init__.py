@@ -1,6 +1,7 @@
 """Scenarios: files ⇄ frozen objects, built into the engine's model and simulated."""
 
 from simsched.scenario.build import build
+from simsched.scenario.live import Live, LiveStage
 from simsched.scenario.load import load, load_values, scenario_of, to_values, to_yaml
 from simsched.scenario.parameters import parameters_of, references
 from simsched.scenario.policy_text import policy_of, with_policies
@@ -11,6 +12,8 @@ from simsched.scenario.spec import Gpu, Link, Process, Queue, Scenario, Stage, W
 __all__ = [
     "Gpu",
     "Link",
+    "Live",
+    "LiveStage",
     "Process",
     "Queue",
     "Scenario",
