@@ -1,0 +1,14 @@
+"""simsched live: the commands of the live side, one file each."""
+
+import typer
+
+from simsched.cli.common import kept
+from simsched.cli.live import serve
+
+app = typer.Typer(
+    name="live",
+    help="Serve a scenario by SGLang Omni, drive it, record it, and compare.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.command("serve", epilog=kept(serve.EXAMPLES))(serve.serve)
