@@ -1,4 +1,4 @@
-"""The batch function of a live stage: payloads in, its model's parts one after another, events around each, payloads out.
+"""The batch function of a live stage: payloads in, its model's parts one after another, payloads out, events around each.
 
 Knows neither torch nor SGLang Omni: models and the emitter of events are handed in.
 """
@@ -11,9 +11,8 @@ from simsched.live.policy.told import add_served, words_in
 
 Emit = Callable[..., None]
 CODES = "codes"
-SAMPLE_RATE = 24_000
-FRAME_SAMPLES = 1920
-"""Samples of a codec frame (80 ms) at 24 kHz."""
+FRAMES_PER_S = 12.5
+"""A codec frame is 80 ms of audio."""
 
 
 class Computed(NamedTuple):

@@ -13,12 +13,14 @@ from sglang_omni.utils.audio_payload import audio_waveform_payload
 
 from simsched.live.policy import DecisionLog, Desk, stamp_arrival, told_of
 from simsched.live.policy.scheduler import PolicyScheduler
-from simsched.live.serve.compute import FRAME_SAMPLES, SAMPLE_RATE, Part, StageCompute
+from simsched.live.serve.compute import FRAMES_PER_S, Part, StageCompute
 from simsched.live.serve.models.sleep import Sleep
 from simsched.live.serve.plan import PlannedStage, ServePlan, read_plan
 
 logger = logging.getLogger(__name__)
 WARM_WORDS = 16
+SILENCE_RATE = 24_000
+"""Samples per second of a stand-in's audio, as of the real vocoder's."""
 _WARM_BATCHES = (1, 2, 4, 8)
 
 
@@ -40,7 +42,7 @@ def create_stage(plan: str, stage: str, model_path: str = "", *, gpu_id: int | N
     before = [one.live.model for one in told.stages[: told.stages.index(planned)]]
     if planned.live.model == "sleep" and "encoder" in before:
         reads = "codes"
-    pack = _audio(planned) if planned.next is None else None
+    pack = _audio(planned, parts[-1]) if planned.next is None else None
     compute = StageCompute(parts, emit=emit, reads=reads, pack=pack)
     return _stock(planned, compute) if planned.stock is not None else _adapter(told, planned, compute)
 
@@ -70,14 +72,16 @@ def _words_of(item: Any, frames: int) -> float:
     return float(item.shape[1] / frames if hasattr(item, "shape") else item)
 
 
-def _audio(stage: PlannedStage) -> Any:
+def _audio(stage: PlannedStage, last: Part) -> Any:
     """What makes an answer of an item: a wave as it is, silence of the length that a vocoder would give else."""
+    rate = getattr(last, "sample_rate", SILENCE_RATE)
 
     def packed(item: Any) -> Any:
         wave = item
         if stage.live.model == "sleep":
-            wave = np.zeros(int(_words_of(item, stage.frames) * stage.frames * FRAME_SAMPLES), np.float32)
-        return audio_waveform_payload(wave, sample_rate=SAMPLE_RATE, modality="audio")
+            seconds = _words_of(item, stage.frames) * stage.frames / FRAMES_PER_S
+            wave = np.zeros(int(seconds * rate), np.float32)
+        return audio_waveform_payload(wave, sample_rate=rate, modality="audio")
 
     return packed
 

@@ -1,4 +1,4 @@
-"""From a scenario to what is started: for each stage its model, process, GPU and scheduler. Pure; needs no SGLang Omni."""
+"""From a scenario to what is started: for each stage its model, process, GPU and scheduler. Needs no SGLang Omni."""
 
 import json
 from collections.abc import Mapping

@@ -10,6 +10,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -38,7 +39,8 @@ class ServerDied(InputError):
 
     def __init__(self, problem: str, log: Path) -> None:
         self.tail = _last_lines(log, _TAIL)
-        ends = " | ".join(line.strip() for line in self.tail[-_SAID:])
+        words = [line.strip() for line in self.tail if line.strip(" ~^|")]
+        ends = " | ".join(words[-_SAID:])
         super().__init__(f"{problem}; its log {log} ends: {ends or 'empty'}", "server")
 
 
@@ -158,10 +160,8 @@ class Server:
         if process is not None:
             if process.poll() is None:
                 process.terminate()
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                pass
             _kill_group(process.pid)
             process.wait()
         if self._out is not None:
@@ -182,10 +182,8 @@ class Server:
 
 def _kill_group(group: int) -> None:
     """End what is left of a process group."""
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def _bindable(host: str, port: int) -> int:

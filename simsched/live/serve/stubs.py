@@ -29,7 +29,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._names = frozenset(names)
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self, is_package=True) if name.split(".")[0] in self._names else None
+        return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in self._names else None
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         return _Stub(spec.name)
