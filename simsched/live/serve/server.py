@@ -19,6 +19,7 @@ from simsched.core import InputError
 from simsched.live.serve.plan import ServePlan, write_plan
 from simsched.live.serve.stubs import VARIABLE
 
+CHILD = "simsched.live.serve.child"
 START_S = 600.0
 STOP_S = 20.0
 _POLL_S = 0.2
@@ -109,7 +110,7 @@ class Server:
         write_plan(self._plan, plan_file)
         self._out = self.log.open("wb")
         environment = os.environ | {"SGLANG_OMNI_STRICT_PORT": "1", "HF_HUB_OFFLINE": "1", VARIABLE: self._stubs}
-        command = [sys.executable, "-m", "simsched.live.serve.child", str(plan_file), self._host, str(self.port)]
+        command = [sys.executable, "-m", CHILD, str(plan_file), self._host, str(self.port)]
         self._process = subprocess.Popen(
             command, stdout=self._out, stderr=subprocess.STDOUT, env=environment, start_new_session=True
         )
