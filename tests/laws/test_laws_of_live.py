@@ -23,7 +23,7 @@ REQUESTS = st.lists(
 
 
 class Live:
-    """A live stage on a clock of its own: arrivals, ends, aborts and holds in order of time, as the adapter has them."""
+    """A live stage on a clock of its own: arrivals, ends, aborts and holds in order of time, as an adapter has them."""
 
     def __init__(self, desk, cost):
         self.desk, self.cost, self.batches = desk, cost, []

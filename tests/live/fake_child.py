@@ -1,4 +1,4 @@
-"""Stands in for SGLang Omni's first process: answers /health, has a child of its own, and dies or is deaf if told to."""
+"""Stands in for SGLang Omni's first process: answers /health, has a child of its own, dies or is deaf if told."""
 
 import http.server
 import os

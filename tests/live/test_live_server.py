@@ -78,12 +78,10 @@ def test_one_that_dies_while_it_starts_says_its_last_words(tmp_path, stand_in):
 
 
 def test_one_that_dies_later_is_noticed(tmp_path):
-    with (
-        pytest.raises(ServerDied, match="ended by itself with status -9"),
-        Server(PLAN, log=tmp_path / "log") as server,
-    ):
+    with Server(PLAN, log=tmp_path / "log") as server:
         os.kill(server._process.pid, 9)
-        server.wait()
+        with pytest.raises(ServerDied, match="ended by itself with status -9"):
+            server.wait()
 
 
 def test_one_that_is_never_healthy_is_given_up(tmp_path, stand_in):

@@ -47,12 +47,14 @@ def serve(
     from simsched.scenario import load
 
     plan = plan_server(load(scenario, overrides or ()), gpu=gpu, tiny=tiny, decisions=events)
-    show(_table(plan))
     if dry_run:
+        show(_table(plan))
         return
     warn(check_installed(torch=plan.needs_torch))
+    server = Server(plan, host=host, port=port, log=log, events=events, stubs=stubs)
+    show(_table(plan))
     try:
-        with _terminable(), Server(plan, host=host, port=port, log=log, events=events, stubs=stubs) as server:
+        with _terminable(), server:
             show(f"serving {plan.model_name} at {server.url} (log: {server.log}); Ctrl-C stops it")
             sys.stdout.flush()
             server.wait()

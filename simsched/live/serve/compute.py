@@ -1,4 +1,4 @@
-"""The batch function of a live stage: payloads in, its model's parts one after another, payloads out, events around each.
+"""The batch function of a live stage: payloads through its model's parts, with events around each.
 
 Knows neither torch nor SGLang Omni: models and the emitter of events are handed in.
 """

@@ -112,9 +112,9 @@ def plan_server(
             )
         try:
             _check_stage(scenario.stages[spec.name], spec)
-            _check_place(live.stages[spec.name].model, before, last=not spec.next)
         except InputError as error:
             raise error.within(f"stages.{spec.name}") from error
+        _check_place(spec.name, live.stages[spec.name].model, before, last=not spec.next)
         before.add(live.stages[spec.name].model)
         planned.append(_planned(scenario, model, spec, live.stages[spec.name], frames=frames, gpu=gpu))
     return ServePlan(
@@ -151,14 +151,15 @@ def _check_stage(stage: Stage, spec: StageSpec) -> None:
         raise InputError(f"got {', '.join(names)}, a live server is a chain of stages", field)
 
 
-def _check_place(model: str, before: set[str], *, last: bool) -> None:
+def _check_place(stage: str, model: str, before: set[str], *, last: bool) -> None:
     """Refuse a model that could not be given what it reads, or whose result is no answer."""
+    where = f"live.stages.{stage}.model"
     if model == "vocoder" and "encoder" not in before:
-        raise InputError("runs the vocoder, which needs a stage with the encoder before it", "live model")
+        raise InputError("got vocoder, which reads codes: it needs a stage with the encoder before it", where)
     if model in ("encoder", "unified") and before:
-        raise InputError(f"runs {model}, which reads words and must be the first stage", "live model")
+        raise InputError(f"got {model}, which reads words: it must be the first stage", where)
     if model == "encoder" and last:
-        raise InputError("runs the encoder, which gives no audio: it cannot be the last stage", "live model")
+        raise InputError("got encoder, which gives no audio: it cannot be the last stage", where)
 
 
 def _planned(
