@@ -77,6 +77,21 @@ def test_one_that_dies_while_it_starts_says_its_last_words(tmp_path, stand_in):
     assert caught.value.tail[-1] == "ValueError: no such layer"
 
 
+def test_one_that_lacks_a_module_says_how_to_do_without(tmp_path):
+    (tmp_path / "log").write_text("x\nModuleNotFoundError: No module named 'av.audio'\n")
+    assert str(ServerDied("ended", tmp_path / "log")).endswith(
+        "(--stubs av stands in for what these stages do not use)"
+    )
+
+
+def test_a_checkpoint_that_is_not_there_is_refused(tmp_path):
+    sets = ["live.stages.encoder={model: encoder, weights: /no/such/folder}"]
+    plan = plan_server(load(HERE.parents[1] / "examples" / "live.yaml", sets))
+    words = r"live.stages.encoder.weights: got /no/such/folder, which is no folder here"
+    with pytest.raises(InputError, match=words), Server(plan, log=tmp_path / "log"):
+        pass
+
+
 def test_one_that_dies_later_is_noticed(tmp_path):
     with Server(PLAN, log=tmp_path / "log") as server:
         os.kill(server._process.pid, 9)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -25,6 +26,7 @@ STOP_S = 20.0
 _POLL_S = 0.2
 _TAIL = 20
 _SAID = 3
+_MISSING = re.compile(r"No module named '(\w+)")
 
 
 class ServerDied(InputError):
@@ -42,7 +44,9 @@ class ServerDied(InputError):
         self.tail = _last_lines(log, _TAIL)
         words = [line.strip() for line in self.tail if line.strip(" ~^|")]
         ends = " | ".join(words[-_SAID:])
-        super().__init__(f"{problem}; its log {log} ends: {ends or 'empty'}", "server")
+        missing = _MISSING.search(ends)
+        hint = f" (--stubs {missing[1]} stands in for what these stages do not use)" if missing else ""
+        super().__init__(f"{problem}; its log {log} ends: {ends or 'empty'}{hint}", "server")
 
 
 class Server:
@@ -104,8 +108,9 @@ class Server:
 
         Raises:
             ServerDied: it ended before that.
-            InputError: it took too long.
+            InputError: it took too long, or a checkpoint's folder is not there.
         """
+        _check_weights(self._plan)
         plan_file = self._folder / "plan.json"
         write_plan(self._plan, plan_file)
         self._out = self.log.open("wb")
@@ -179,6 +184,14 @@ class Server:
                 pass
         except (urllib.error.URLError, OSError) as error:
             raise InputError(f"{path} failed: {error}", self.url) from error
+
+
+def _check_weights(plan: ServePlan) -> None:
+    """Refuse a folder of weights that is not there before torch is loaded for it."""
+    for stage in plan.stages:
+        if stage.live.weights != "random" and not Path(stage.live.weights).is_dir():
+            problem = f"got {stage.live.weights}, which is no folder here: name a checkpoint's, or random"
+            raise InputError(problem, f"live.stages.{stage.name}.weights")
 
 
 def _kill_group(group: int) -> None:
