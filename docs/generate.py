@@ -16,7 +16,7 @@ import typer
 from simsched.cli.main import app
 from simsched.core import Origin, Provenance, Registry
 from simsched.hardware import Activation, Handoff, Kv, KvShape, StageMemory, ValidRange
-from simsched.scenario import Gpu, Host, Link, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
+from simsched.scenario import Gpu, Host, Link, Live, LiveStage, Process, Queue, Scenario, Stage, Warmup, WorkloadSpec
 from simsched.scenario.kinds import KINDS
 from simsched.scenario.program import __doc__ as program_words
 from simsched.workload import Retry
@@ -38,6 +38,8 @@ SECTIONS: Mapping[str, tuple[str, type]] = {
     "retry": ("workload.retry", Retry),
     "warmup": ("workload.warmup", Warmup),
     "valid": ("valid, in any cost", ValidRange),
+    "live": ("live", Live),
+    "livestage": ("live.stages.NAME", LiveStage),
     "provenance": ("provenance, in the file and in any cost", Provenance),
 }
 UNITS = {"_ms": "ms", "_s": "s", "_rps": "requests/s", "_ns": "ns"}

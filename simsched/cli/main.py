@@ -51,8 +51,6 @@ app.command("timeline", epilog=kept(timeline.EXAMPLES))(timeline.timeline)
 app.command("explore", epilog=kept(explore.EXAMPLES))(explore.explore)
 app.command("fit", epilog=kept(fit.EXAMPLES))(fit.fit)
 app.command("fit-programs", epilog=kept(fit_programs.EXAMPLES))(fit_programs.fit_programs)
-
-
 app.add_typer(live.app)
 
 

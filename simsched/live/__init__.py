@@ -1,4 +1,4 @@
-"""All that touches a live server: it is loaded, recorded, and read.
+"""The live side: serve a scenario by SGLang Omni, drive it, record it, and put the same policies before real stages.
 
-Importing this needs neither sglang_omni, torch nor aiohttp: the modules that use them import them when used.
+Importing this room needs neither SGLang Omni, torch nor aiohttp: the modules that do need them import them when used.
 """

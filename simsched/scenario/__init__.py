@@ -2,6 +2,7 @@
 
 from simsched.scenario.build import build
 from simsched.scenario.fits import largest_fitting
+from simsched.scenario.live import Live, LiveStage
 from simsched.scenario.load import load, load_values, scenario_of, to_values, to_yaml
 from simsched.scenario.memory import together_bytes
 from simsched.scenario.parameters import parameters_of, references
@@ -14,6 +15,8 @@ __all__ = [
     "Gpu",
     "Host",
     "Link",
+    "Live",
+    "LiveStage",
     "Process",
     "Queue",
     "Scenario",

@@ -11,6 +11,7 @@ from simsched.engine.resources import Sharing
 from simsched.hardware import AllocatorSpec, Curve, Exact, StageMemory
 from simsched.policies.admission import Everybody
 from simsched.policies.routing import ByLength, RoundRobin
+from simsched.scenario.live import Live
 from simsched.workload import Workload
 
 _RESERVED = ("gpu", "interpreter", "cpu", "host")
@@ -234,6 +235,7 @@ class Scenario:
         seed: of all random streams.
         notes: for readers.
         provenance: how parameters outside the curves are known.
+        live: what its stages run on a real server; the simulator does not read it.
     """
 
     name: str
@@ -249,6 +251,7 @@ class Scenario:
     seed: int = 0
     notes: str = ""
     provenance: Provenance = field(default_factory=Provenance)
+    live: Live | None = None
 
     def __post_init__(self) -> None:
         if self.seed < 0:
@@ -264,6 +267,9 @@ class Scenario:
             raise InputError(f"{twice[0]!r} is also a GPU: programs could not tell them apart", "links")
         if not self.stages:
             raise InputError("is empty: name at least one stage", "stages")
+        for name in self.live.stages if self.live is not None else ():
+            if name not in self.stages:
+                raise unknown("stage", name, self.stages, "live.stages")
 
     def with_policy(self, stage: str, policy: Policy) -> "Scenario":
         """The same scenario with another policy at one stage.

@@ -1,17 +1,18 @@
-"""The commands around a live server: one file a command."""
+"""simsched live: the commands of the live side, one file each."""
 
 import typer
 
 from simsched.cli.common import kept
-from simsched.cli.live import load, read
+from simsched.cli.live import load, read, serve
 
-COMMANDS = {"load": load, "read": read}
+COMMANDS = {"serve": serve, "load": load, "read": read}
 app = typer.Typer(
     name="live",
-    help="Load a live server, and read what was recorded.",
+    help="Serve a scenario by SGLang Omni, load a live server, and read what was recorded.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.command("serve", epilog=kept(serve.EXAMPLES))(serve.serve)
 app.command("load", epilog=kept(load.EXAMPLES))(load.load)
 app.command("read", epilog=kept(read.EXAMPLES))(read.read)

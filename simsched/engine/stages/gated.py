@@ -8,9 +8,8 @@ of SGLang Omni's simple schedulers are of this kind.
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 
-import numpy as np
-
-from simsched.core import Batch, Dispatch, Hold, PolicyError, Request, ns_from_ms, raised, shown
+from simsched.core import Batch, Dispatch, Hold, PolicyError, Request, ns_from_ms
+from simsched.engine.answers import held_until, no_decision, policy_raised
 from simsched.engine.holding import Holding
 from simsched.engine.kernel import Kernel
 from simsched.engine.model import StageSpec
@@ -113,7 +112,7 @@ class GatedStage(Intake):
             except PolicyError:
                 raise
             except Exception as error:
-                raise PolicyError(f"the policy of stage {self.name!r} raised {raised(error)}") from error
+                raise policy_raised(self.name, error) from error
             if isinstance(decision, Dispatch):
                 if not self._start(decision.requests):
                     break
@@ -124,8 +123,7 @@ class GatedStage(Intake):
                     self._wake_at(decision.until)
                 break
             else:
-                answer = shown(decision)
-                raise PolicyError(f"the policy of stage {self.name!r} answered {answer}, not a Dispatch or a Hold")
+                raise no_decision(self.name, decision)
         if self._bounded and (self._blocked or self._door):
             self._let_in()
 
@@ -144,11 +142,7 @@ class GatedStage(Intake):
         return True
 
     def _wake_at(self, until_ns: int) -> None:
-        now = self._kernel.now
-        if isinstance(until_ns, bool) or not isinstance(until_ns, (int, np.integer)) or until_ns <= now:
-            got = f"holds until {shown(until_ns)} at {now} ns"
-            raise PolicyError(f"the policy of stage {self.name!r} {got}: it must be a later time, in whole ns")
-        until_ns = int(until_ns)
+        until_ns = held_until(self.name, until_ns, self._kernel.now)
         if until_ns != self._wake_ns:
             self._wake_ns = until_ns
             self._kernel.at(until_ns, self._woken, until_ns)
