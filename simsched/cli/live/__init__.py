@@ -3,12 +3,12 @@
 import typer
 
 from simsched.cli.common import kept
-from simsched.cli.live import load, read, serve
+from simsched.cli.live import check, load, read, serve
 
-COMMANDS = {"serve": serve, "load": load, "read": read}
+COMMANDS = {"serve": serve, "load": load, "read": read, "check": check}
 app = typer.Typer(
     name="live",
-    help="Serve a scenario by SGLang Omni, load a live server, and read what was recorded.",
+    help="Serve a scenario by SGLang Omni, load a live server, read what was recorded, and check predictions.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -16,3 +16,4 @@ app = typer.Typer(
 app.command("serve", epilog=kept(serve.EXAMPLES))(serve.serve)
 app.command("load", epilog=kept(load.EXAMPLES))(load.load)
 app.command("read", epilog=kept(read.EXAMPLES))(read.read)
+app.command("check", epilog=kept(check.EXAMPLES))(check.check)
