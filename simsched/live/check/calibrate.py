@@ -31,7 +31,7 @@ class Calibration:
         """The parameters of a scenario on this host; None where it has none."""
         known = parameters_of(values)
         host = host_parameters(values)
-        return {name: value * (self.factor if name in host else 1.0) for name, value in known.items()} or None
+        return {name: value * self.factor if name in host else value for name, value in known.items()} or None
 
 
 def can_calibrate(values: Mapping[str, Any]) -> bool:

@@ -59,13 +59,14 @@ def planned_workload(scenario: Scenario, plan: Plan) -> WorkloadSpec:
     )
 
 
-def foretell(scenario: Scenario, *, warmup: int, replications: int) -> Foretold:
+def foretell(scenario: Scenario, *, warmup: int, replications: int, jobs: int = 1) -> Foretold:
     """Simulate what will be sent, and other draws of the same workload for the spread.
 
     Args:
         scenario: with its workload and seed.
         warmup: requests that the client sends before.
         replications: of other draws; fewer than 2: no ranges.
+        jobs: worker processes for them.
     """
     plan = plan_of(scenario.workload, scenario.seed, warmup)
     found = metrics(run_scenario(replace(scenario, workload=planned_workload(scenario, plan))))
@@ -75,15 +76,15 @@ def foretell(scenario: Scenario, *, warmup: int, replications: int) -> Foretold:
         name=scenario.name,
         scenario_sha256=hashlib.sha256(text.encode()).hexdigest(),
         numbers=numbers,
-        ranges=_ranges(scenario, replications),
+        ranges=_ranges(scenario, replications, jobs),
     )
 
 
-def _ranges(scenario: Scenario, replications: int) -> dict[str, tuple[float, float]]:
+def _ranges(scenario: Scenario, replications: int, jobs: int) -> dict[str, tuple[float, float]]:
     if replications < 2:
         return {}
     try:
-        study = replicate(scenario, replications, seed=scenario.seed + 1)
+        study = replicate(scenario, replications, seed=scenario.seed + 1, jobs=jobs)
     except NotEnoughData:
         return {}
     found = {}

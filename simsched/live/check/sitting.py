@@ -36,6 +36,7 @@ class Sitting:
         stubs: modules to stand in for, with commas between them.
         warmup: requests before each phase, left out.
         replications: of other draws, for the ranges of predictions.
+        jobs: worker processes for them.
         calibration_users: of the short phase that calibrates; 0: none.
         calibration_requests: of that phase, after its warm-up.
         timeout_s: gives up on any answer after so long.
@@ -47,6 +48,7 @@ class Sitting:
     stubs: str = ""
     warmup: int = 200
     replications: int = 5
+    jobs: int = 1
     calibration_users: int = 8
     calibration_requests: int = 200
     timeout_s: float = 300.0
@@ -186,9 +188,10 @@ class _Course:
         checked, sitting = self.checked, self._sitting
         for _, values in self._scenarios:
             scenario = scenario_of(values, checked.calibration.scaled(values))
-            checked.predictions.append(foretell(scenario, warmup=sitting.warmup, replications=sitting.replications))
-        told = {"factor": checked.calibration.factor, "why": checked.calibration.why}
-        checked.sha256 = write_foretold(checked.predictions, told, sitting.out)
+            told = foretell(scenario, warmup=sitting.warmup, replications=sitting.replications, jobs=sitting.jobs)
+            checked.predictions.append(told)
+        calibrated = {"factor": checked.calibration.factor, "why": checked.calibration.why}
+        checked.sha256 = write_foretold(checked.predictions, calibrated, sitting.out)
         self._say(f"predictions written before the runs, sha256 {checked.sha256}")
 
     def _run(self, scenario: Scenario, served: _Served, server: Server) -> None:
