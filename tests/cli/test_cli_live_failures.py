@@ -115,7 +115,7 @@ def test_an_interrupt_keeps_what_there_is(scenario, tmp_path, capsys, sign):
     server = FakeServer(service_s=0.01)
     with server.running():
         command = [sys.executable, "-c", "from simsched.cli import main; main()", "live", "load", server.url]
-        options = ["--out", str(folder), "--no-gpu-samples", "--requests", "100000"]
+        options = ["--out", str(folder), "--no-gpu-samples", "--requests", "5000"]
         child = subprocess.Popen(
             [*command, str(scenario), *options],
             env=environment(),
@@ -131,6 +131,6 @@ def test_an_interrupt_keeps_what_there_is(scenario, tmp_path, capsys, sign):
     assert child.returncode == 130
     assert err == f"simsched: warning: the phase is not complete: interrupted; what there is stays in {folder}\n"
     counts = outcomes(folder)
-    assert sum(counts.values()) == 100_200
+    assert sum(counts.values()) == 5_200
     assert 0 < counts["unfinished"] <= 4
     assert numbers(capsys, folder)["counts"]["done"] > 50
