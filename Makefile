@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WORKERS ?= 2
+SGLANG_OMNI := sglang-omni==0.1.9# its scheduler classes, without the runtime: what the live adapter is tested against
 
-.PHONY: help setup demo test check unit laws theory slow all bench calibration notebooks docs screenshots lock fmt clean
+.PHONY: help setup demo test check unit laws theory slow live all bench calibration notebooks docs screenshots lock fmt clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -16,6 +17,8 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "simsched needs Python 3.11 or newer; say which: make PYTHON=python3.12 setup"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(SGLANG_OMNI) 2>$(VENV)/.sglang-omni.log \
+		|| echo "$(SGLANG_OMNI) cannot be had here (why: $(VENV)/.sglang-omni.log): tests of the live adapter will be skipped"
 	@touch $(READY)
 
 demo: $(READY) ## the main job on shipped real data: fit, simulate three policies, predict recorded phases
@@ -42,6 +45,9 @@ theory: $(READY) ## formulas against references, simulator against formulas
 slow: $(READY) ## the longer checks
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'slow and not live and not gpu'
 
+live: $(READY) ## the whole live server on a CPU; needs SGLang Omni's runtime (torch for the real models)
+	$(BIN)/python -m pytest -m live
+
 all: test slow bench ## everything
 
 bench: $(READY) ## speed beside plain loops on this machine, in one run; rewrites benchmarks/RESULTS.md
@@ -66,7 +72,7 @@ screenshots: $(READY) ## take the documentation's pictures of the report anew; n
 	$(BIN)/python docs/screenshots.py
 
 lock: ## write constraints.txt anew from a fresh environment
-	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet -e '.[dev,docs,notebooks]'
+	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet -e '.[dev,docs,live,notebooks]'
 	{ echo '# Versions that CI installs; `make lock` writes them anew from a fresh environment.'; $(BIN)/python -m pip freeze --exclude-editable; } > constraints.txt
 
 fmt: $(READY) ## format, and mend what ruff can mend

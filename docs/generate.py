@@ -55,7 +55,7 @@ def scenario_reference() -> str:
 def cli_reference() -> str:
     """Every command with its arguments, options, defaults and examples, from the command itself."""
     commands: Mapping[str, Any] = getattr(typer.main.get_command(app), "commands")  # noqa: B009  # mypy knows no group
-    return "\n".join(_command(name, command) for name, command in commands.items())
+    return "\n".join(part for name, command in commands.items() for part in _commands(name, command))
 
 
 PARTS: Mapping[str, Callable[[], str]] = {"scenario": scenario_reference, "cli": cli_reference}
@@ -178,6 +178,16 @@ def _unit(name: str, hint: Any) -> str:
     if name in IN_BYTES and hint != StageMemory | None:
         return "bytes/s" if name == "bandwidth" else "bytes"
     return next((unit for suffix, unit in UNITS.items() if name.endswith(suffix)), "")
+
+
+def _commands(name: str, command: Any) -> Iterator[str]:
+    """A command, or each of a group of commands."""
+    within = getattr(command, "commands", None)
+    if within is None:
+        yield _command(name, command)
+        return
+    for inner, one in within.items():
+        yield _command(f"{name} {inner}", one)
 
 
 def _command(name: str, command: Any) -> str:

@@ -14,6 +14,7 @@ from simsched.cli import (
     fit,
     fit_programs,
     list_,
+    live,
     report,
     run,
     show,
@@ -48,6 +49,7 @@ app.command("timeline", epilog=kept(timeline.EXAMPLES))(timeline.timeline)
 app.command("explore", epilog=kept(explore.EXAMPLES))(explore.explore)
 app.command("fit", epilog=kept(fit.EXAMPLES))(fit.fit)
 app.command("fit-programs", epilog=kept(fit_programs.EXAMPLES))(fit_programs.fit_programs)
+app.add_typer(live.app)
 
 
 def main(arguments: list[str] | None = None) -> None:
