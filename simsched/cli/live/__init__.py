@@ -3,9 +3,9 @@
 import typer
 
 from simsched.cli.common import kept
-from simsched.cli.live import check, load, read, serve
+from simsched.cli.live import check, load, policy, read, serve
 
-COMMANDS = {"serve": serve, "load": load, "read": read, "check": check}
+COMMANDS = {"serve": serve, "load": load, "read": read, "policy": policy, "check": check}
 app = typer.Typer(
     name="live",
     help="Serve a scenario by SGLang Omni, load a live server, read what was recorded, and check predictions.",
@@ -16,4 +16,5 @@ app = typer.Typer(
 app.command("serve", epilog=kept(serve.EXAMPLES))(serve.serve)
 app.command("load", epilog=kept(load.EXAMPLES))(load.load)
 app.command("read", epilog=kept(read.EXAMPLES))(read.read)
+app.command("policy", epilog=kept(policy.EXAMPLES))(policy.policy)
 app.command("check", epilog=kept(check.EXAMPLES))(check.check)

@@ -5,7 +5,7 @@
 
 from simsched.live.policy.check import Answered, DecisionCheck, DecisionDifference, check_decisions, replay_decisions
 from simsched.live.policy.desk import Answer, Desk, plain_spec
-from simsched.live.policy.log import DecisionLog, Decisions, read_decisions
+from simsched.live.policy.log import DecisionLog, Decisions, logs_in, read_decisions
 from simsched.live.policy.told import Told, stamp_arrival, told_of
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Desk",
     "Told",
     "check_decisions",
+    "logs_in",
     "plain_spec",
     "read_decisions",
     "replay_decisions",

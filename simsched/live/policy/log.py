@@ -6,7 +6,7 @@ nanoseconds since the scheduler was made; the first line says when that was.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -154,6 +154,21 @@ def read_decisions(path: str | Path) -> Decisions:
     return Decisions(
         stage=stage, fallback=fallback, zero_epoch_ns=zero, decisions=tuple(found), names=names, path=str(path)
     )
+
+
+def logs_in(paths: Iterable[Path]) -> list[Path]:
+    """The logs of decisions among these files and in these folders.
+
+    Raises:
+        InputError: a folder without any.
+    """
+    found: list[Path] = []
+    for path in paths:
+        here = sorted(path.glob("decisions_*.jsonl*")) if path.is_dir() else [path]
+        if not here:
+            raise InputError("has no decisions_*.jsonl: was a policy adapter served with --events?", str(path))
+        found += here
+    return found
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Any]]:

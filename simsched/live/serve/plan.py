@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simsched.core import InputError
+from simsched.core import InputError, unknown
 from simsched.engine import Model, StageSpec
 from simsched.live.serve.knobs import StockKnobs, largest_batch, stock_knobs
 from simsched.policies.admission import Everybody
@@ -74,8 +74,15 @@ class ServePlan:
     decisions: Path | None = None
 
     def stage(self, name: str) -> PlannedStage:
-        """The stage of this name."""
-        return next(stage for stage in self.stages if stage.name == name)
+        """The stage of this name.
+
+        Raises:
+            InputError: there is none.
+        """
+        named = {stage.name: stage for stage in self.stages}
+        if name not in named:
+            raise unknown("stage", name, named)
+        return named[name]
 
     @property
     def needs_torch(self) -> bool:

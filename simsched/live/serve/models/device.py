@@ -26,10 +26,12 @@ class Device:
         self._stream = torch.cuda.Stream(self.device, priority=_HIGH) if self._cuda and stream == "high" else None
         self._pinned = self._cuda and copies == "asynchronous"
 
-    @property
-    def dtype(self) -> Any:
-        """Of the weights; a CPU is many times slower with bfloat16."""
-        return torch.bfloat16 if self._cuda else torch.float32
+    def place(self, module: Any) -> Any:
+        """A module on the device, ready to compute; a CPU is many times slower with bfloat16 and gets float32."""
+        placed = module.to(self.device).to(torch.bfloat16 if self._cuda else torch.float32).eval()
+        if self._cuda:
+            torch.cuda.synchronize(self.device)  # weights were made on the default stream, others must not overtake
+        return placed
 
     def run(self, work: Callable[[], T]) -> tuple[T, float | None]:
         """What the work returns, once all of it is done, and its milliseconds on the GPU (None on a CPU)."""

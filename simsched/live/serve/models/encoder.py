@@ -52,10 +52,10 @@ class Encoder:
             model = Qwen3Model(config)
         else:
             model = Qwen3Model.from_pretrained(weights, attn_implementation="sdpa")
-        self._model = model.to(device.device).to(device.dtype).eval()
+        self._model = device.place(model)
         self._vocabulary = int(model.config.vocab_size)
         head = torch.nn.Linear(model.config.hidden_size, QUANTIZERS * frames, bias=False)
-        self._head = head.to(device.device).to(device.dtype)
+        self._head = device.place(head)
         self._device = device
         self._frames = frames
 

@@ -43,7 +43,7 @@ class Vocoder:
             model = Qwen3OmniMoeCode2Wav(config)
         else:
             model = Qwen3OmniMoeCode2Wav.from_pretrained(weights, attn_implementation="sdpa")
-        self._model = model.to(device.device).to(device.dtype).eval()
+        self._model = device.place(model)
         self._samples = int(model.total_upsample)
         self.sample_rate = round(self._samples * FRAMES_PER_S)
         self._device = device
