@@ -133,7 +133,6 @@ def _page(values: list[dict[str, object]], found: "Checked", out: Path) -> Path 
     """The report of the phases beside their predictions; None where no phase has numbers."""
     from simsched.core import SimschedError
     from simsched.report import write_predictions
-    from simsched.report.page import read_material, write_page
     from simsched.scenario import scenario_of
     from simsched.studies import predict
 
@@ -143,6 +142,8 @@ def _page(values: list[dict[str, object]], found: "Checked", out: Path) -> Path 
     if not phases:
         return None
     try:
+        from simsched.report.page import read_material, write_page  # needs Plotly, which a GPU machine may lack
+
         write_predictions([predict(scenarios[phase.name], phase) for phase in phases], out / "predicted")
         write_page(read_material([out / "predicted", *phases]), out / "report.html", "simsched live check")
     except (SimschedError, ImportError) as error:
