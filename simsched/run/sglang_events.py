@@ -54,10 +54,15 @@ class Problem(NamedTuple):
 
 @dataclass(slots=True)
 class Part:
-    """One `NAME_start` … `NAME_end` of a batch; times in nanoseconds of the epoch."""
+    """One `NAME_start` … `NAME_end` of a batch; times in nanoseconds of the epoch.
+
+    `device_ms` is what the end event says: from the part's first to its last event on the GPU's stream; None if it
+    does not.
+    """
 
     start_ns: int
     end_ns: int = NEVER
+    device_ms: float | None = None
     starts: int = 0
     ends: int = 0
 
@@ -81,6 +86,12 @@ class LiveBatch:
     longest: float | None = None
     ids: list[str] = field(default_factory=list)
     parts: dict[str, Part] = field(default_factory=dict)
+
+    @property
+    def device_ms(self) -> float | None:
+        """Milliseconds between its first and last events on the GPU's stream, of all parts; None if not all say it."""
+        known = [part.device_ms for part in self.parts.values()]
+        return None if None in known else sum(ms for ms in known if ms is not None)
 
     @property
     def start_ns(self) -> int:
@@ -136,7 +147,7 @@ class StageEvents:
             raise InputError(f"a batch of {batch.size} has {len(batch.ids)} start events before the next one starts")
         return batch
 
-    def end(self, id: str, part: str, at_ns: int) -> bool:
+    def end(self, id: str, part: str, at_ns: int, device_ms: float | None = None) -> bool:
         """A part of the request's batch ended; False if it never started."""
         batch = self.batch_of.get(id)
         if batch is None:
@@ -150,6 +161,7 @@ class StageEvents:
             raise _stepped(f"{part} of {id} ends before it starts")
         times.ends += 1
         times.end_ns = max(times.end_ns, at_ns)
+        times.device_ms = device_ms
         return True
 
 
@@ -226,7 +238,7 @@ class Events:
         if edge == "start":
             call = Call(part, record.get("pid", 0), size, _size(meta.get("sum_len")), _size(meta.get("max_len")))
             self._stage(stage).start(id, at_ns, call)
-        elif not self._stage(stage).end(id, part, at_ns):
+        elif not self._stage(stage).end(id, part, at_ns, _size(meta.get("device_ms"))):
             self.problems.append(Problem("no_start", at_ns, id, stage, f"{name} of a batch that never started"))
 
     def _stage(self, stage: str) -> StageEvents:

@@ -61,6 +61,7 @@ class Sglang:
             unfit.append(stepped)
         if unseen := _unseen(events):
             notes.append(f"overlaps with other stages are not known: {unseen}; give the folder of the phase")
+        timed = any(batch.device_ms is not None for stage in events.stages.values() for batch in _ended(stage))
         ends = [batch.end_ns for stage in events.stages.values() for batch in _ended(stage)]
         return Inspection(
             kind="sglang",
@@ -70,8 +71,8 @@ class Sglang:
             stages=tuple(stages),
             clock="nanoseconds of the epoch",
             span_s=(max(ends) - events.earliest_ns) / NS_PER_S if ends else None,
-            columns=_COLUMNS if stages else (),
-            missing=("GPU name", "device_ms", "host_ms", "peak_bytes"),
+            columns=(*_COLUMNS, *(["device_ms"] if timed else [])) if stages else (),
+            missing=("GPU name", *([] if timed else ["device_ms"]), "host_ms", "peak_bytes"),
             notes=tuple(notes + [problem.detail for problem in events.problems if problem.kind == "cut_line"]),
             unfit=tuple(unfit),
         )
@@ -80,13 +81,15 @@ class Sglang:
         """The batches of one stage that ended, in order of their start."""
         where = paths[0]
         refuse_options(where, asked, ["match"], "events of SGLang Omni")
-        if asked.time == "device":
-            refuse(where, "has no device times: leave --time out")
         events = gather(_files(paths))
         name = chosen(where, events.stages or [""], asked.stage, "batches")
         if reason := _silent(name, events.stages.get(name, StageEvents()), asked.length) or _stepped(events):
             refuse(where, reason)
         table = _table(events, name, _warm(events, where), asked.length)
+        if asked.time == "device":
+            if "device_ms" not in table:
+                refuse(where, "has no device times: leave --time out")
+            table["ms"] = table["device_ms"]
         if not (table["ms"] > 0).all():
             refuse(where, f"a batch of stage {name!r} lasts {table['ms'].min():g} ms, must be more than 0")
         if _unseen(events):
@@ -120,6 +123,9 @@ def _table(events: Events, name: str, warm: set[str], length: float | None) -> p
     ]
     table = pd.DataFrame(rows, columns=["count", "longest", "total", "ms", "first"])
     blocks = min(BLOCKS, max(1, len(rows) // _BLOCK_BATCHES))
+    device_ms = [batch.device_ms for batch in batches]
+    if batches and None not in device_ms:
+        table["device_ms"] = np.array(device_ms, dtype=np.float64)
     return table.assign(block=np.arange(len(rows)) * blocks // max(1, len(rows)), alone=_alone(events, name))
 
 

@@ -160,6 +160,28 @@ def test_one_size_may_be_told(phase):
     assert samples.total.tolist() == (24 * samples.count).tolist()
 
 
+def told_on_the_stream(records):
+    """Every end event says how long its batch was on the stream: half of what it took."""
+    begins = {}
+    for one in records:
+        name, id = one["event_name"], one["request_id"]
+        if name.endswith("_start"):
+            begins[id, name.removesuffix("_start")] = one["timestamp_ns"]
+        elif "batch_size" in one["metadata"]:
+            passed = one["timestamp_ns"] - begins[id, name.removesuffix("_end")]
+            one["metadata"] = {**one["metadata"], "device_ms": passed / 2e6}
+    return records
+
+
+def test_device_times_are_read_where_the_stages_tell_them(phase):
+    folder = phase(told_on_the_stream)
+    wall = read_profiles([folder], stage="vocoder")
+    device = read_profiles([folder], stage="vocoder", time="device")
+    assert np.allclose(device.ms, wall.device_ms)
+    assert np.allclose(2 * device.ms, wall.ms, rtol=0.05)
+    assert "device_ms" in inspect_profile(folder).columns
+
+
 def test_asked_for_what_is_not_there(tmp_path):
     assert line_of(read_profiles, [SPLIT]) == (
         f"{SPLIT}: has batches of several stages, name one (--stage): encoder, vocoder"
