@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simsched.cli.common import Jobs, Json, Overrides, show, warn
+from simsched.cli.common import Json, Overrides, show, warn
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,12 +29,11 @@ def check(
     tiny: Annotated[bool, typer.Option("--tiny", help="Models of two small layers, for a CPU.")] = False,
     stubs: Annotated[str, typer.Option(metavar="NAMES", help="Stand in for modules that SGLang Omni wants.")] = "",
     warmup: Annotated[int, typer.Option(min=0, help="Requests of the same mix before each phase.")] = 200,
-    replications: Annotated[int, typer.Option(min=1, help="Other draws, for the ranges of predictions.")] = 5,
+    replications: Annotated[int, typer.Option(min=1, help="Other draws, for the ranges of predictions.")] = 10,
     calibration_users: Annotated[
         int, typer.Option(min=0, help="Users of the short phase that calibrates; 0: no calibration.")
     ] = 8,
     calibration_requests: Annotated[int, typer.Option(min=1, help="Requests of that phase.")] = 200,
-    jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Serve scenarios, write predictions down before they run, run them, and hold both against each other.
@@ -56,7 +55,6 @@ def check(
         stubs=stubs,
         warmup=warmup,
         replications=replications,
-        jobs=jobs,
         calibration_users=calibration_users,
         calibration_requests=calibration_requests,
     )

@@ -9,14 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from simsched.analysis import COMPARED, metrics
+from simsched.analysis import COMPARED, Metrics, metrics
 from simsched.analysis import number as value_at
-from simsched.core import InputError, NotEnoughData
+from simsched.core import InputError
 from simsched.live.load import Plan, plan_of
 from simsched.scenario import Scenario, Warmup, WorkloadSpec, run_scenario, to_yaml
 from simsched.scenario import to_values as scenario_values
 from simsched.stats import prediction_interval
-from simsched.studies import replicate
 from simsched.workload import Closed, ListedArrivals, ListedSizes
 
 PREDICTIONS, HASH = "predictions.json", "predictions.sha256"
@@ -59,41 +58,39 @@ def planned_workload(scenario: Scenario, plan: Plan) -> WorkloadSpec:
     )
 
 
-def foretell(scenario: Scenario, *, warmup: int, replications: int, jobs: int = 1) -> Foretold:
-    """Simulate what will be sent, and other draws of the same workload for the spread.
+def foretell(scenario: Scenario, *, warmup: int, replications: int) -> Foretold:
+    """Simulate what will be sent, and other draws of the same workload in the same design for the spread.
 
     Args:
         scenario: with its workload and seed.
         warmup: requests that the client sends before.
         replications: of other draws; fewer than 2: no ranges.
-        jobs: worker processes for them.
     """
-    plan = plan_of(scenario.workload, scenario.seed, warmup)
-    found = metrics(run_scenario(replace(scenario, workload=planned_workload(scenario, plan))))
-    numbers = {path: value_at(found, path) for path in COMPARED}
+    found = _simulated(scenario, warmup)
+    others = [_simulated(replace(scenario, seed=scenario.seed + one), warmup) for one in range(1, replications + 1)]
     text = to_yaml(scenario_values(scenario))
     return Foretold(
         name=scenario.name,
         scenario_sha256=hashlib.sha256(text.encode()).hexdigest(),
-        numbers=numbers,
-        ranges=_ranges(scenario, replications, jobs),
+        numbers={path: value_at(found, path) for path in COMPARED},
+        ranges=_ranges(others),
     )
 
 
-def _ranges(scenario: Scenario, replications: int, jobs: int) -> dict[str, tuple[float, float]]:
-    if replications < 2:
-        return {}
-    try:
-        study = replicate(scenario, replications, seed=scenario.seed + 1, jobs=jobs)
-    except NotEnoughData:
-        return {}
-    found = {}
-    for path in COMPARED:
-        values = [value for one in study.metrics if (value := value_at(one, path)) is not None]
-        if len(values) == replications:
+def _simulated(scenario: Scenario, warmup: int) -> Metrics:
+    plan = plan_of(scenario.workload, scenario.seed, warmup)
+    return metrics(run_scenario(replace(scenario, workload=planned_workload(scenario, plan))))
+
+
+def _ranges(found: Sequence[Metrics]) -> dict[str, tuple[float, float]]:
+    """Of the numbers that every one of these has."""
+    ranges = {}
+    for path in COMPARED if len(found) > 1 else ():
+        values = [value for one in found if (value := value_at(one, path)) is not None]
+        if len(values) == len(found):
             interval = prediction_interval(values)
-            found[path] = (interval.low, interval.high)
-    return found
+            ranges[path] = (interval.low, interval.high)
+    return ranges
 
 
 def write_foretold(told: Sequence[Foretold], calibration: Mapping[str, Any], folder: Path) -> str:

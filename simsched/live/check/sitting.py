@@ -36,7 +36,6 @@ class Sitting:
         stubs: modules to stand in for, with commas between them.
         warmup: requests before each phase, left out.
         replications: of other draws, for the ranges of predictions.
-        jobs: worker processes for them.
         calibration_users: of the short phase that calibrates; 0: none.
         calibration_requests: of that phase, after its warm-up.
         timeout_s: gives up on any answer after so long.
@@ -47,8 +46,7 @@ class Sitting:
     tiny: bool = False
     stubs: str = ""
     warmup: int = 200
-    replications: int = 5
-    jobs: int = 1
+    replications: int = 10
     calibration_users: int = 8
     calibration_requests: int = 200
     timeout_s: float = 300.0
@@ -188,8 +186,7 @@ class _Course:
         checked, sitting = self.checked, self._sitting
         for _, values in self._scenarios:
             scenario = scenario_of(values, checked.calibration.scaled(values))
-            told = foretell(scenario, warmup=sitting.warmup, replications=sitting.replications, jobs=sitting.jobs)
-            checked.predictions.append(told)
+            checked.predictions.append(foretell(scenario, warmup=sitting.warmup, replications=sitting.replications))
         calibrated = {"factor": checked.calibration.factor, "why": checked.calibration.why}
         checked.sha256 = write_foretold(checked.predictions, calibrated, sitting.out)
         self._say(f"predictions written before the runs, sha256 {checked.sha256}")

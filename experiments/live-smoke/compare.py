@@ -1,0 +1,96 @@
+"""What was said beforehand beside what was recorded, the decisions taken again, the batches formed again.
+
+python experiments/live-smoke/compare.py            # prints results.md, from the recorded phases
+python experiments/live-smoke/compare.py --write    # and writes it
+"""
+
+import argparse
+from pathlib import Path
+
+from simsched.live.check import judge, medians, read_foretold
+from simsched.live.policy import check_decisions, replay_decisions
+from simsched.live.serve import plan_server
+from simsched.report.words import number, signed_percent
+from simsched.run import read_phase
+from simsched.scenario import load
+from simsched.studies import agreement
+
+HERE = Path(__file__).parent
+SCENARIOS = {
+    "stock-c64": "stock.yaml",
+    "stock-c16": "stock-c16.yaml",
+    "adapter-c64": "adapter.yaml",
+    "bucketed-c64": "bucketed.yaml",
+    "priority-c64": "priority.yaml",
+}
+LOGS = {"adapter-c64": "server-1", "bucketed-c64": "server-2"}
+SHORT = {"throughput_rps": "throughput, req/s", "latency_s.mean": "mean, s"}
+
+
+def predictions() -> list[str]:
+    told, digest = read_foretold(HERE)
+    judged = [one for each in told for one in judge(each, HERE / "phases" / each.name)[0]]
+    ranges = {each.name: each.ranges for each in told}
+    lines = [
+        f"Predictions of sha256 {digest}.",
+        "",
+        "| phase | number | predicted | 95 % | measured | error | inside |",
+    ]
+    lines.append("|---|---|---|---|---|---|---|")
+    for one in judged:
+        if one.predicted is None or one.measured is None or one.error is None:
+            continue
+        low, high = ranges[one.phase][one.metric]
+        name = SHORT.get(one.metric, f"{one.metric.removeprefix('latency_s.')}, s")
+        numbers = f"{number(one.predicted)} | {number(low)} … {number(high)} | {number(one.measured)}"
+        inside = "yes" if one.inside else "no"
+        lines.append(f"| {one.phase} | {name} | {numbers} | {signed_percent(one.error)} | {inside} |")
+    middle = {
+        SHORT.get(path, path.removeprefix("latency_s.")).removesuffix(", s").removesuffix(", req/s"): error
+        for path, error in medians(judged).items()
+    }
+    told_middle = ", ".join(f"{name} {100 * error:.1f} %" for name, error in middle.items())
+    return [*lines, "", f"Median of the absolute errors: {told_middle}."]
+
+
+def decisions() -> list[str]:
+    lines = [
+        "| phase | stage | decisions | taken again by the policy | by the simulated stage |",
+        "|---|---|---|---|---|",
+    ]
+    for phase, folder in LOGS.items():
+        plan = plan_server(load(HERE / SCENARIOS[phase]))
+        for log in sorted((HERE / folder).glob("decisions_*")):
+            stage = plan.stage(log.name.split("_")[1])
+            asked, replayed = (
+                judge(log, stage.spec.policy, spec=stage.spec, room=stage.room)
+                for judge in (check_decisions, replay_decisions)
+            )
+            again = f"{asked.agree} | {'all' if replayed.ok else replayed.agree}"
+            lines.append(f"| {phase} | {stage.name} | {asked.decisions} | {again} |")
+    return lines
+
+
+def batches() -> list[str]:
+    lines = ["| phase | stage | batches | formed again | by its own clock |", "|---|---|---|---|---|"]
+    for phase, file in SCENARIOS.items():
+        found = agreement(read_phase(HERE / "phases" / phase), load(HERE / file), durations=True)
+        lines += [f"| {phase} | {one.stage} | {one.batches} | {one.agree} | {one.agree_by_clock} |" for one in found]
+    return lines
+
+
+def report() -> str:
+    parts = (predictions(), decisions(), batches())
+    return "<!-- written by compare.py -->\n" + "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="predicted beforehand beside recorded")
+    parser.add_argument("--write", action="store_true")
+    if parser.parse_args().write:
+        (HERE / "results.md").write_text(report(), encoding="utf-8")
+    print(report(), end="")
+
+
+if __name__ == "__main__":
+    main()
