@@ -61,3 +61,28 @@ def test_the_readme_says_what_was_written():
     busy = live[live["phase"] != "e32v8-c1"]
     assert (busy["error"].max(), busy["error"].min()) == (-0.0843, -0.3799)
     assert (busy["grown_over_activations"].min().round(1), busy["grown_over_activations"].max().round(1)) == (1.3, 2.0)
+
+
+def test_reserved_bytes_are_those_that_stand_there():
+    module = script("experiments/memory-check/reserved.py")
+    assert module.report() == (module.HERE / "reserved.md").read_text(encoding="utf-8")
+
+
+def test_rising_tensors_have_the_peak_they_are_given():
+    module = script("experiments/memory-check/reserved.py")
+
+    class Watched:
+        held = peak = 0
+
+        def take(self, size):
+            self.held += size
+            self.peak = max(self.peak, self.held)
+            return size
+
+        def give(self, handle):
+            self.held -= handle
+
+    memory = Watched()
+    module.rising_tensors(memory, 10**9)
+    assert abs(memory.peak - 10**9) < 10
+    assert memory.held == 0
