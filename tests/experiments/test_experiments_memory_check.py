@@ -52,7 +52,7 @@ def test_the_small_mode_prints_all_tables_and_writes_nothing(capsys, monkeypatch
 
 
 def test_the_readme_says_what_was_written():
-    written = (FOLDER / "results.md").read_text(encoding="utf-8")
+    written = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("results.md", "reserved.md"))
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     rows = [line for line in readme.splitlines() if line.startswith("| ")]
     assert len(rows) > 15
