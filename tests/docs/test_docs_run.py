@@ -129,7 +129,21 @@ def test_every_kind_has_a_heading(generate):
 
 def test_every_command_and_option_is_there(generate):
     text = generate.cli_reference()
-    for name in ("run", "compare", "show", "list", "validate", "report", "fit", "live load", "live read", "replay"):
+    for name in (
+        "run",
+        "compare",
+        "show",
+        "list",
+        "validate",
+        "report",
+        "fit",
+        "live load",
+        "live read",
+        "live serve",
+        "live policy",
+        "live check",
+        "replay",
+    ):
         assert f"## simsched {name}\n" in text
     assert "| `--replications` | `1` | Runs with other random numbers, for intervals. |" in text
 
