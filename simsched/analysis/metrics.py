@@ -48,7 +48,11 @@ class Metrics:
             batch_mean over batches, batch_mean_by_request over requests.
         in_system_mean: time average of the number in system in the window.
         little_residual: (L − λW)/L in the window: the share of its two edges. Large: window too short.
-        gpus: GPU → memory_peak_bytes of all kinds together, memory_peak_by_kind (each at its own time).
+        gpus: GPU → memory_peak_bytes of all kinds together, memory_peak_by_kind (each at its own time), and `memory`
+            (empty where nobody says what is held): capacity_bytes; peak_share of it, peak_at_s, held_at_peak (kind →
+            bytes), peak_at_s_by_kind; mean_bytes and mean_by_kind, time averages; seen: "100ms" and "1s" → peak_bytes,
+            missed_share, chance of a monitor that looks so often (`monitored`); shape: word, swing_bytes,
+            spike_share, rise_s, advice (`memory_shape`).
         incidents: kind → how many.
         warmup: "requests" left out, and the "rule" ("count" or "mser5").
         window_s: length of the window, seconds; 0.0 if all arrived at once.
@@ -113,20 +117,12 @@ def metrics(run: Run, warmup: Warmup | None = None) -> Metrics:
         steady_throughput_rps=flow["steady_throughput_rps"],
         in_system_mean=flow["in_system_mean"],
         little_residual=flow["little_residual"],
-        gpus=_gpus(run, refusals),
+        gpus=gpu_memory(run, window, refusals),
         incidents=incident_counts(run),
         warmup={"requests": first, "rule": rule.to_dict().get("rule", "count")},
         window_s=window.length_ns / NS_PER_S,
         refused=refusals.reasons,
     )
-
-
-def _gpus(run: Run, refusals: Refusals) -> dict[str, dict[str, Any]]:
-    found = gpu_memory(run)
-    for gpu, held in found.items():
-        if held["memory_peak_bytes"] is None:
-            refusals.refuse(f"gpus.{gpu}.memory_peak_bytes", f"no stage says what it holds of {gpu}: give it memory")
-    return found
 
 
 def _counts(requests: RequestColumns, rows: BoolArray, first: int) -> dict[str, int]:

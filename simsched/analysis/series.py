@@ -49,8 +49,8 @@ def memory_held(run: Run, gpu: str, kind: str | None = None) -> tuple[IntArray, 
     return time[last], level[last]
 
 
-def sampled(step: tuple[IntArray, IntArray], every_s: float) -> pd.DataFrame:
-    """A step function as a monitor that looks every `every_s` seconds sees it, from the first change on.
+def sampled(step: tuple[IntArray, IntArray], every_s: float, offset_s: float = 0.0) -> pd.DataFrame:
+    """A step function as a monitor that looks every `every_s` seconds sees it, from `offset_s` after the first change.
 
     A peak between two looks is missed (field report C17): compare with the step function's own maximum.
 
@@ -61,10 +61,12 @@ def sampled(step: tuple[IntArray, IntArray], every_s: float) -> pd.DataFrame:
     [1, 1, 1, 0]
     """
     times, values = step
-    every = _positive_ns(every_s)
+    every, first = _positive_ns(every_s), ns_from_s(offset_s)
+    if first < 0:
+        raise InputError(f"got {offset_s!r}, must be at least 0", "offset_s")
     if not len(times):
         return pd.DataFrame({"time_s": np.zeros(0), "value": np.zeros(0, np.int64)})
-    looks = np.arange(0, int(times[-1] - times[0]) + 1, every, dtype=np.int64)
+    looks = np.arange(first, int(times[-1] - times[0]) + 1, every, dtype=np.int64)
     seen = values[np.searchsorted(times, looks + times[0], side="right") - 1]
     return pd.DataFrame({"time_s": looks / NS_PER_S, "value": seen})
 

@@ -28,7 +28,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario and print throughput, latency, queue share, utilization and memory."""
-    from simsched.report import check_folder, run_histogram, summary_table, to_json, write_folder
+    from simsched.report import check_folder, memory_tables, run_histogram, summary_table, to_json, write_folder
     from simsched.scenario import load
     from simsched.studies import overload, replicate
 
@@ -45,6 +45,7 @@ def run(
         print(to_json(summary), end="")
         return
     show(summary_table([summary]))
+    show(memory_tables(summary))
     show(run_histogram(study.run, study.metrics[0].latency_s, replications))
     if out is not None:
         show(f"written: {out}")

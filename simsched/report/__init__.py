@@ -9,12 +9,20 @@ from simsched.report.folder import (
     write_predictions,
 )
 from simsched.report.histogram import run_histogram
-from simsched.report.tables import check_table, comparison_table, predictions_table, ranking_table, summary_table
+from simsched.report.tables import (
+    check_table,
+    comparison_table,
+    memory_tables,
+    predictions_table,
+    ranking_table,
+    summary_table,
+)
 
 __all__ = [
     "check_folder",
     "check_table",
     "comparison_table",
+    "memory_tables",
     "plain_predictions",
     "predictions_table",
     "ranking_table",

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from simsched.analysis import number as value_at
 from simsched.core import format_bytes
+from simsched.report.memory import counted, memory_lines, memory_rows
 from simsched.report.words import number, percent, signed_percent, with_interval
 from simsched.studies import Check, Comparison, Prediction, Ranking, median_errors
 
@@ -64,6 +65,23 @@ _STAGE_ROWS: tuple[tuple[str, Callable[[Summary], str]], ...] = (
     ("service, s: mean", lambda stage: number(stage["service_s"]["mean"])),
     ("requests in a batch", lambda stage: number(stage["batch_mean"])),
 )
+
+
+def memory_tables(summary: Summary) -> RenderableType:
+    """For each GPU whose memory is counted a table of kinds, and what to make of it; nothing where there is none."""
+    parts: list[RenderableType] = []
+    times = summary["replications"] == 1
+    for gpu in counted(summary):
+        one = summary["gpus"][gpu]
+        head, *rows = memory_rows(one, times=times)
+        table = Table()
+        for place, column in enumerate(head):
+            table.add_column(column, justify="right" if place else "left")
+        for row in rows:
+            table.add_row(*row)
+        mean = "" if times else f", means over {summary['replications']} replications"
+        parts += [Text(f"memory of {gpu}{mean}"), table, *(Text(line) for line in memory_lines(one))]
+    return Group(*parts)
 
 
 def _title(summary: Summary) -> str:

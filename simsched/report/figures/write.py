@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from simsched.core import InputError
 from simsched.report.figures import between, runs
+from simsched.report.figures.memory import memory_over_time
 from simsched.report.figures.style import paper
 from simsched.report.files import whole_file
 from simsched.report.page.charts import colours
@@ -24,6 +25,7 @@ OF_ALL: dict[str, Callable[[Sequence[Shown], int], Figure]] = {
 OF_ONE: dict[str, Callable[[Run, runs.Palette, int], Figure | None]] = {
     "batches": runs.batch_histogram,
     "queues": runs.numbers_over_time,
+    "memory": memory_over_time,
     "gantt": runs.gantt,
 }
 _NO_DATES: dict[str, dict[str, None]] = {

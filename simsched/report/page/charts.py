@@ -188,31 +188,13 @@ def numbers_over_time(run: Run) -> Figure:
     )
 
 
-def memory_over_time(run: Run) -> list[tuple[str, Figure]]:
-    """For each GPU that counts it, bytes held by kind."""
-    found = []
-    for gpu in map(str, run.memory["gpu"].cat.categories):
-        kinds = sorted(run.memory.loc[run.memory["gpu"] == gpu, "kind"].astype(str).unique())
-        data = [_steps(run, f"memory:{gpu}:{kind}", kind, colour, 2**30) for kind, colour in colours(kinds).items()]
-        data.append(_steps(run, f"memory:{gpu}", "all together", ALL, 2**30))
-        found.append(
-            (
-                gpu,
-                figure(
-                    data, xaxis={"title": {"text": "time, s"}}, yaxis={"title": {"text": "GiB"}, "rangemode": "tozero"}
-                ),
-            )
-        )
-    return found
-
-
-def _steps(run: Run, name: str, words: str, colour: str, unit: float = 1) -> dict[str, Any]:
+def _steps(run: Run, name: str, words: str, colour: str) -> dict[str, Any]:
     times, values = thinned_steps(*gauge(run, name))
     return {
         "type": "scatter",
         "mode": "lines",
         "name": label(words),
         "x": (times / 1e9).round(6).tolist(),
-        "y": (values / unit).round(4).tolist() if unit != 1 else values.tolist(),
+        "y": values.tolist(),
         "line": {"shape": "hv", "color": colour, "width": 1.3},
     }

@@ -1,26 +1,27 @@
 """One self-contained HTML file: numbers, figures, the scenario, where everything comes from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from simsched.analysis import worst_error
 from simsched.core import format_bytes
 from simsched.report.files import check_file, whole_file
+from simsched.report.memory import incident_rows, memory_lines, memory_rows
 from simsched.report.page.against import by_stage, differences_figure, errors_figure
 from simsched.report.page.charts import (
     Figure,
     batch_histogram,
     latency_distribution,
     latency_tail,
-    memory_over_time,
     numbers_over_time,
     where_time_goes,
 )
 from simsched.report.page.gantt import gantt
 from simsched.report.page.inlined import page_text
 from simsched.report.page.material import Material, Shown
+from simsched.report.page.memory import memory_over_time
 from simsched.report.tables import ROWS, cell
 from simsched.report.words import number, percent, signed_percent
 
@@ -35,6 +36,8 @@ class Plot:
         caption: how to read it, and what was left out.
         figure: Plotly values.
         batches: for the timeline of batches: what its script needs.
+        rows: a table below it: its head, then its rows; none if empty.
+        notes: sentences below that.
     """
 
     id: str
@@ -42,6 +45,8 @@ class Plot:
     caption: str
     figure: Figure
     batches: Sequence[Mapping[str, Any]] = ()
+    rows: Sequence[Sequence[str]] = ()
+    notes: Sequence[str] = ()
 
 
 def write_page(material: Material, out: Path, title: str = "simsched report") -> None:
@@ -81,10 +86,6 @@ def _section(place: int, shown: Shown) -> dict[str, Any]:
     """What the page says of one Run."""
     summary, run = shown.summary, shown.run
     chart = gantt(run)
-    memory = [
-        Plot(f"memory-{place}-{gpu}", f"Memory of {gpu}", "Bytes held, by kind; peaks are kept.", figure)
-        for gpu, figure in memory_over_time(run)
-    ]
     plots = [
         Plot(f"distribution-{place}", "Latency", "Measured requests, by class.", latency_distribution(run)),
         Plot(
@@ -107,7 +108,7 @@ def _section(place: int, shown: Shown) -> dict[str, Any]:
             "Requests in the system and waiting at each stage; long series are thinned, peaks and troughs kept.",
             numbers_over_time(run),
         ),
-        *memory,
+        *_memory(place, shown),
         Plot(f"sizes-{place}", "Batch sizes", "Share of batches by number of requests.", batch_histogram(run)),
     ]
     return {
@@ -118,10 +119,21 @@ def _section(place: int, shown: Shown) -> dict[str, Any]:
         "refused": sorted(set(summary["refused"].values())),
         "warnings": list(summary["warnings"]),
         "incidents": dict(summary["incidents"]),
+        "memory_incidents": incident_rows(run),
         "origin": summary["origin"],
         "source": _source(run.meta),
         "scenario": shown.scenario,
     }
+
+
+def _memory(place: int, shown: Shown) -> list[Plot]:
+    """A figure a GPU that counts its memory, with its kinds below; of the first Run where there were replications."""
+    found = []
+    for gpu, figure, caption in memory_over_time(shown.run):
+        one = shown.metrics.gpus[gpu]
+        plot = Plot(f"memory-{place}-{gpu}", f"Memory of {gpu}", caption, figure)
+        found.append(replace(plot, rows=memory_rows(one), notes=memory_lines(one)))
+    return found
 
 
 def _cards(summary: Mapping[str, Any]) -> list[tuple[str, str]]:

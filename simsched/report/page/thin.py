@@ -1,5 +1,7 @@
 """Long series made short enough for a page, without hiding what matters."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -26,6 +28,24 @@ def thinned_steps(times: IntArray, values: IntArray, most: int = 1500) -> tuple[
         keep.update((int(rows[0]), int(rows[part.argmin()]), int(rows[part.argmax()])))
     kept = np.array(sorted(keep))
     return times[kept], values[kept]
+
+
+def thinned_together(steps: Sequence[tuple[IntArray, IntArray]], most: int = 1500) -> tuple[IntArray, list[IntArray]]:
+    """Step functions at about `most` common times, so that they can be stacked; the peaks of each are kept.
+
+    Args:
+        steps: times (ns, rising) and values of each, at least one; before its first time each is 0.
+        most: times to be kept, about.
+
+    >>> thinned_together([(np.array([0, 5]), np.array([1, 2])), (np.array([3]), np.array([9]))])
+    (array([0, 3, 5]), [array([1, 1, 2]), array([0, 9, 9])])
+    """
+    times = np.unique(np.concatenate([thinned_steps(*one, max(3, most // len(steps)))[0] for one in steps]))
+    values = []
+    for at, level in steps:
+        place = np.searchsorted(at, times, side="right") - 1
+        values.append(np.where(place >= 0, level[np.maximum(place, 0)], 0))
+    return times, values
 
 
 def tail_points(latencies: FloatArray, body: int = 300, tail: int = 500) -> tuple[FloatArray, FloatArray]:

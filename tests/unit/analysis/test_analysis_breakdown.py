@@ -102,6 +102,8 @@ def test_a_coarse_monitor_misses_the_peak():
     assert held[1].max() == 100
     assert sampled(held, 0.05)["value"].max() == 100
     assert sampled(held, 0.1)["value"].max() == 15
+    assert sampled(held, 0.1, 0.055)["value"].max() == 100
+    assert sampled(held, 0.1, 5.0).empty
     assert sampled(held, 1.0).to_dict("list") == {"time_s": [0.0, 1.0], "value": [10, 10]}
 
 
@@ -126,6 +128,8 @@ def test_sampling_nothing_and_too_often():
     assert sampled(empty, 1.0).empty
     with pytest.raises(InputError, match=r"every_s: got 0\.0, must be at least 1 ns"):
         sampled(empty, 0.0)
+    with pytest.raises(InputError, match=r"^offset_s: got -0\.5, must be at least 0$"):
+        sampled(empty, 1.0, -0.5)
 
 
 def test_done_requests_over_time():

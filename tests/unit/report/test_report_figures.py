@@ -104,8 +104,8 @@ def test_every_figure_of_several_runs_can_be_read(several, columns):
     found = dict(drawn(several, columns))
     assert list(found)[:3] == ["latency", "time", "comparison"]
     assert "gantt-1-large" in found
-    assert len(found) == 3 + 3 * 3
-    for name in ("latency", "time", "comparison", "gantt-1-large"):
+    assert len(found) == 3 + 3 * 4
+    for name in ("latency", "time", "comparison", "gantt-1-large", "memory-1-large"):
         check_readable(found[name], columns)
 
 
