@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
-from memory_questions.world import FOLDER, GIB, Figures, Row, each, interval, summed
-from simsched.analysis import held_on, memory_shape
+from memory_questions.world import FOLDER, GIB, Figures, Row, each, summed
+from simsched.analysis import Held, held_on, memory_shape
 from simsched.hardware import Kv, KvShape
 from simsched.report.figures.style import INK
 from simsched.run import Run
@@ -34,8 +35,8 @@ def look(run: Run, found: Mapping[str, Any]) -> Figures:
     """The largest batch that ran, what was refused, and times of those that were served."""
     return {
         "req/s": found["throughput_rps"] or 0.0,
-        "P99, s": found["latency_s"]["p99"],
-        "most running": float(run.batches["size"].max()),
+        "P99, s": np.nan if found["latency_s"]["p99"] is None else found["latency_s"]["p99"],
+        "most running": float(run.batches["count"].max()),
         "refused, %": 100 * float((run.requests["status"] == "refused").mean()),
     }
 
@@ -58,7 +59,10 @@ def capacity(small: bool) -> list[Row]:
         for static in (0.8, 0.9):
             one = kv_of(name).bytes_of(TOKENS)
             free = static * CARD - MODELS[name][3]
-            changes = [*fields(name, static), *(["workload.requests=300", "workload.warmup.requests=0"] if small else [])]
+            changes = [
+                *fields(name, static),
+                *(["workload.requests=300", "workload.warmup.requests=0"] if small else []),
+            ]
             run = run_scenario(load(FOLDER / "llm.yaml", changes))
             table.append(
                 {
@@ -66,9 +70,9 @@ def capacity(small: bool) -> list[Row]:
                     "static": static,
                     "GiB each": one / GIB,
                     "fit by formula": int(free // one),
-                    "most running, simulated": int(run.batches["size"].max()),
-                    "4,090 tokens in pages of 16": int(free // kv_of(name).bytes_of(4090)),
-                    "token by token": int(free // kv_of(name, 1).bytes_of(4090)),
+                    "most running, simulated": int(run.batches["count"].max()),
+                    "of 300 tokens, pages of 16": int(free // kv_of(name).bytes_of(300)),
+                    "of 300, room for 4,096 each": int(free // kv_of(name, TOKENS).bytes_of(300)),
                 }
             )
     return table
@@ -80,14 +84,27 @@ def refused(small: bool) -> list[Row]:
     for full in ("shrink", "reject"):
         changes = fields("7B, 32 heads", 0.9, full=full)
         scenario = load(FOLDER / "llm.yaml", [*changes, *(["workload.requests=1000"] if small else [])])
-        table.append({"what does not fit": {"shrink": "waits", "reject": "is refused"}[full], **summed(each(scenario, 1 if small else 3, look))})
+        table.append(
+            {
+                "what does not fit": {"shrink": "waits", "reject": "is refused"}[full],
+                **summed(each(scenario, 1 if small else 3, look)),
+            }
+        )
     return table
 
 
+OPEN = "workload.arrivals={kind: poisson, rate_rps: 15}"
 SHAPES: dict[str, list[str]] = {
-    "prefill: activations, batch 16": ["stages.llm.policy.max_batch=16", "stages.llm.memory.activation={per_unit: 0.5 MB}"],
-    "… batch 4": ["stages.llm.policy.max_batch=4", "stages.llm.memory.activation={per_unit: 0.5 MB}"],
-    "KV of what is there, 128 users": ["stages.llm.policy.max_batch=8", "stages.llm.memory.kv={per_token: 131072, page_size: 16}"],
+    "prefill: activations, batch 16": [
+        "stages.llm.policy.max_batch=16",
+        "stages.llm.memory.activation={per_unit: 0.5 MB}",
+        OPEN,
+    ],
+    "… batch 4": ["stages.llm.policy.max_batch=4", "stages.llm.memory.activation={per_unit: 0.5 MB}", OPEN],
+    "KV of what is there, 128 users": [
+        "stages.llm.policy.max_batch=8",
+        "stages.llm.memory.kv={per_token: 131072, page_size: 16}",
+    ],
     "… 32 users": [
         "stages.llm.policy.max_batch=8",
         "stages.llm.memory.kv={per_token: 131072, page_size: 16}",
@@ -101,13 +118,22 @@ SHAPES: dict[str, list[str]] = {
 }
 
 
-def shapes(small: bool) -> list[Row]:
+def varied(name: str) -> Held:
+    """What the GPU held under one of SHAPES, with prompts of many lengths and users that come one by one."""
+    changes = (
+        "stages.llm.memory.weights=13.5 GB",
+        "workload.arrivals.ramp_ms=20000",
+        "workload.requests=1000",
+        "workload.sizes={kind: uniform, low: 256, high: 4096}",
+    )
+    return held_on(run_scenario(load(FOLDER / "llm.yaml", [*changes, *SHAPES[name]])), "gpu0")
+
+
+def shapes() -> list[Row]:
     """Saw-tooth and climb, each with its remedy."""
     table: list[Row] = []
-    for name, changes in SHAPES.items():
-        more = ["stages.llm.memory.weights=13.5 GB", "workload.arrivals.ramp_ms=20000", "workload.requests=1000"]
-        run = run_scenario(load(FOLDER / "llm.yaml", [*more, "workload.sizes={kind: uniform, low: 256, high: 4096}", *changes]))
-        shape = memory_shape(held_on(run, "gpu0"))
+    for name in SHAPES:
+        shape = memory_shape(varied(name))
         table.append(
             {
                 "load": name,
@@ -118,22 +144,19 @@ def shapes(small: bool) -> list[Row]:
                 "longest batch, s": shape.batch_s,
             }
         )
-    del small
     return table
 
 
 def rows(small: bool) -> dict[str, list[Row]]:
     """Title → table."""
-    return {TITLE: capacity(small), REFUSED_TITLE: refused(small), SHAPE_TITLE: shapes(small)}
+    return {TITLE: capacity(small), REFUSED_TITLE: refused(small), SHAPE_TITLE: shapes()}
 
 
 def draw(axes: Axes, tables: Mapping[str, list[Row]]) -> None:
     """Memory over the first seconds: a saw-tooth and a climb."""
     del tables
     for place, name in enumerate(("prefill: activations, batch 16", "KV of what is there, 128 users")):
-        more = ["stages.llm.memory.weights=13.5 GB", "workload.arrivals.ramp_ms=20000", "workload.requests=1000"]
-        run = run_scenario(load(FOLDER / "llm.yaml", [*more, "workload.sizes={kind: uniform, low: 256, high: 4096}", *SHAPES[name]]))
-        times, levels = held_on(run, "gpu0").total
+        times, levels = varied(name).total
         near = times < 30e9
         axes.step(times[near] / 1e9, levels[near] / GIB, where="post", color=f"C{place}", linewidth=0.6, label=name)
     axes.set_xlabel("s")

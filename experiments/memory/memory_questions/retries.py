@@ -38,7 +38,9 @@ CASES: tuple[tuple[int, str, str, float, tuple[str, ...]], ...] = (
 
 def look(run: Run, found: Mapping[str, Any], *, servers: int, backoff_ms: float) -> Figures:
     """Beside times: what was lost in attempts and pauses, as a share of the servers' time."""
-    last_ns = max(float(run.requests["end_ns"].max()), float(run.incidents["time_ns"].max() if len(run.incidents) else 0))
+    last_ns = max(
+        float(run.requests["end_ns"].max()), float(run.incidents["time_ns"].max() if len(run.incidents) else 0)
+    )
     return {
         **times_and_memory(run, found),
         "wasted, %": 100 * lost_server_s(run, attempt_ms=ATTEMPT_MS, backoff_ms=backoff_ms) / (last_ns / 1e9 * servers),
@@ -53,7 +55,13 @@ def rows(small: bool) -> dict[str, list[Row]]:
     base: list[Figures] = []
     for servers, limit, kind, backoff_ms, fields in CASES:
         way = RETRY.format(backoff_ms) if kind == "retry" else SHRINK
-        scenario = world(*fields, way, f"stages.vocoder.policy.max_batch={limit}", "stages.encoder.policy.max_batch=64", requests=requests)
+        scenario = world(
+            *fields,
+            way,
+            f"stages.vocoder.policy.max_batch={limit}",
+            "stages.encoder.policy.max_batch=64",
+            requests=requests,
+        )
         figures = each(scenario, replications, partial(look, servers=servers, backoff_ms=backoff_ms))
         if limit in {"fits", "8"}:
             base = figures
@@ -76,7 +84,9 @@ def draw(axes: Axes, tables: Mapping[str, list[Row]]) -> None:
     """Share of time wasted, by case."""
     table = tables[TITLE]
     axes.barh(range(len(table)), [row["wasted, %"].mean for row in table], color="C0", height=0.7)
-    axes.set_yticks(range(len(table)), [f"{row['vocoder servers']}×, {row['limit']}, {row['when full']}" for row in table])
+    axes.set_yticks(
+        range(len(table)), [f"{row['vocoder servers']}×, {row['limit']}, {row['when full']}" for row in table]
+    )
     axes.tick_params(axis="y", labelsize=5)
     axes.invert_yaxis()
     axes.set_xlabel("servers' time lost in failing allocations, %")

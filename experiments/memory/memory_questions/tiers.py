@@ -23,7 +23,7 @@ CROSS_TITLE = "C16: 64 users of 6 words, 1 GiB for activations and hand-offs (al
 
 
 def bandwidths() -> dict[bool, tuple[float, float, str]]:
-    """Pinned → bytes a second, latency in ms, and where they are from: a line through the measured medians, both ways."""
+    """Pinned → bytes a second, latency in ms, source; where measured, a line through smallest and largest copy."""
     if not COPIES.exists():
         return {True: (REPORTED, 0.0, "report"), False: (PAGEABLE, 0.0, "PRIOR")}
     with COPIES.open(encoding="utf-8", newline="") as file:
@@ -34,30 +34,27 @@ def bandwidths() -> dict[bool, tuple[float, float, str]]:
         for one in told:
             if bool(int(one["pinned"])) == pinned:
                 times.setdefault(float(one["bytes"]), []).append(float(one["ms"]))
-        largest = max(times)
-        rate = largest / median(times[largest]) * 1e3
-        smallest = min(times)
-        latency_ms = max(0.0, median(times[smallest]) - smallest / rate * 1e3)
+        small, large = min(times), max(times)
+        rate = (large - small) / (median(times[large]) - median(times[small])) * 1e3
+        latency_ms = max(0.0, median(times[small]) - small / rate * 1e3)
         found[pinned] = (rate, latency_ms, "MEASURED")
     return found
 
 
 def copies() -> list[Row]:
     """Milliseconds of one copy of 2 and 20 MB."""
-    table: list[Row] = []
-    for pinned, (rate, latency_ms, source) in bandwidths().items():
-        for size in SIZES_MB:
-            table.append(
-                {
-                    "MB": size,
-                    "host memory": "pinned" if pinned else "pageable",
-                    "from": source,
-                    "GB/s": rate / 1e9,
-                    "ms": latency_ms + size * MB / rate * 1e3,
-                    "claim, ms": size / 20 if pinned else None,
-                }
-            )
-    return table
+    return [
+        {
+            "MB": size,
+            "host memory": "pinned" if pinned else "pageable",
+            "from": source,
+            "GB/s": rate / 1e9,
+            "ms": latency_ms + size * MB / rate * 1e3,
+            "claim, ms": size / 20 if pinned else None,
+        }
+        for pinned, (rate, latency_ms, source) in bandwidths().items()
+        for size in SIZES_MB
+    ]
 
 
 def fields(handoff_mb: float, where: str) -> Sequence[str]:
@@ -65,11 +62,12 @@ def fields(handoff_mb: float, where: str) -> Sequence[str]:
     pinned, pageable = bandwidths()[True], bandwidths()[False]
     rest = "" if where == "GPU" else f", host_above: 0, link: pcie, pinned: {'true' if where == 'pinned' else 'false'}"
     latency_ms = pageable[1] if where == "pageable" else pinned[1]
+    speeds = f"bandwidth: {pinned[0]:.0f}, pageable: {pageable[0]:.0f}, latency_ms: {latency_ms:g}"
     return (
         "workload.sizes={kind: fixed, value: 6}",
         f"gpus.gpu0.memory={1332000000 + int(WORK_GIB * 2**30)}",
         f"stages.encoder.memory.handoff={{base: {handoff_mb:g} MB{rest}}}",
-        f"links.pcie={{bandwidth: {pinned[0]:.0f}, pageable: {pageable[0]:.0f}, latency_ms: {latency_ms:g}, sharing: fifo}}",
+        f"links.pcie={{{speeds}, sharing: fifo}}",
     )
 
 
@@ -112,7 +110,9 @@ def draw(axes: Axes, tables: Mapping[str, list[Row]]) -> None:
     table = tables[CROSS_TITLE]
     for place, name in enumerate(("pinned", "pageable")):
         values = [row[name].mean for row in table]
-        axes.plot([row["hand-off, MB"] for row in table], values, "o-", color=f"C{place}", markersize=3, label=f"host, {name}")
+        axes.plot(
+            [row["hand-off, MB"] for row in table], values, "o-", color=f"C{place}", markersize=3, label=f"host, {name}"
+        )
     axes.axhline(1, color=INK, linewidth=0.6)
     axes.set_xlabel("hand-off, MB a request")
     axes.set_ylabel("throughput, all on the GPU = 1")

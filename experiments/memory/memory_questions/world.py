@@ -40,7 +40,9 @@ def world(*changes: str, batches: tuple[int, int] | None = None, requests: int |
     """
     fields = list(changes)
     if batches is not None:
-        fields += [f"stages.{name}.policy.max_batch={most}" for name, most in zip(("encoder", "vocoder"), batches, strict=True)]
+        fields += [
+            f"stages.{name}.policy.max_batch={most}" for name, most in zip(("encoder", "vocoder"), batches, strict=True)
+        ]
     if requests is not None:
         fields += [f"workload.requests={requests}", f"workload.warmup.requests={requests // 10}"]
     return load(FOLDER / "world.yaml", fields)
