@@ -15,15 +15,17 @@ FIELDS = (
     "workload.sizes={kind: uniform, low: 2, high: 60}",
     "stages.vocoder.memory.activation.pieces=4",
     "stages.encoder.memory.activation.pieces=4",
-    "stages.encoder.memory.handoff={per_unit: 0.33 MB}",  # C16: 2 MB at 6 words, 20 MB at 60
 )
 WAYS = {
     "shrink": "{kind: shrink}",
     "retry": "{kind: retry, attempt_ms: 5, backoff_ms: 10, attempts: 10}",
 }
+HANDOFF = "stages.encoder.memory.handoff={per_unit: 0.33 MB}"  # C16: 2 MB at 6 words, 20 MB at 60
+NO_HANDOFF = "caching, and no hand-offs"
 ALLOCATORS = {
     "exact": "{kind: exact}",
     "caching": "{kind: caching}",
+    NO_HANDOFF: "{kind: caching}",
     "caching, sizes in steps of 256 MiB": "{kind: caching, large_rounding: 256 MiB}",
     "caching, emptied each second for 30 ms": "{kind: caching, release_every_ms: 1000, release_ms: 30}",
     "paged, 2 MiB": "{kind: paged, page: 2 MiB}",
@@ -54,6 +56,7 @@ def rows(small: bool) -> dict[str, list[Row]]:
         base: list[Figures] = []
         for name, text in ALLOCATORS.items():
             changes = (*FIELDS, f"{FULL}={WAYS[way]}", f"gpus.gpu0.memory={memory} GiB", f"gpus.gpu0.allocator={text}")
+            changes += () if name == NO_HANDOFF else (HANDOFF,)
             figures = each(world(*changes, batches=(16, 16), requests=requests), replications, look)
             base = base or figures
             found.append(
@@ -75,7 +78,7 @@ def draw(axes: Axes, tables: Mapping[str, list[Row]]) -> None:
     found = list(dict.fromkeys((row["when full"], row["GPU, GiB"]) for row in table))
     for place, name in enumerate(ALLOCATORS):
         values = [row["refused, %"].mean for row in table if row["allocator"] == name]
-        axes.bar(np.arange(len(found)) + 0.13 * (place - 2.5), values, width=0.12, color=f"C{place}", label=name)
+        axes.bar(np.arange(len(found)) + 0.12 * (place - 3), values, width=0.11, color=f"C{place}", label=name)
     axes.set_xticks(range(len(found)), [f"{way}\n{memory} GiB" for way, memory in found])
     axes.set_ylabel("batches refused, %")
     axes.legend(fontsize=4.5)
