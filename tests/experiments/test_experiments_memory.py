@@ -88,7 +88,8 @@ def test_figures_become_cells_and_columns():
 
 def test_the_readme_says_what_was_written():
     written = (FOLDER / "results.md").read_text(encoding="utf-8")
-    rows = [line for line in (FOLDER / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    told = (FOLDER / "README.md").read_text(encoding="utf-8").split("\n## ", 1)[1]  # after the table of verdicts
+    rows = [line for line in told.splitlines() if line.startswith("| ")]
     assert rows
     assert [row for row in rows if row not in written] == []
     for file in (FOLDER / "results").glob("*.csv"):
