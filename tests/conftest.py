@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.append(str(Path(__file__).parents[1] / "calibration"))  # its scripts import each other so: published.sweeps
+sys.path.append(str(Path(__file__).parents[1] / "experiments" / "memory"))  # and so: memory_questions.tiers
 
 pytest.register_assert_rewrite("laws.checks", "laws.checks_of_resources")
 

@@ -157,7 +157,8 @@ class GatedStage(Intake):
         first = self.present[0]
         if self._down is not None or not self._free:
             return "no server is free: the stage after it has no place"
-        if self.holding is None or (self.holding.fits([first.id]) and self.holding.has_room([first.id])):
+        waits = self.scarce is not None and self.scarce.waits  # the first alone may fit where its batch does not
+        if self.holding is None or (not waits and self.holding.fits([first.id]) and self.holding.has_room([first.id])):
             return "its policy holds it for ever"
         return (
             f"memory that nobody will give back: {self.holding.ledger}: let fewer in (admission, queue limit), or evict"

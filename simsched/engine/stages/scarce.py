@@ -64,6 +64,11 @@ class Scarce:
         self._answer = holding.memory.when_full.answer
         self._waits = False
 
+    @property
+    def waits(self) -> bool:
+        """Whether the batch that was last tried waits for bytes."""
+        return self._waits
+
     def start(self, requests: Sequence[Request]) -> bool:
         """Start what memory can hold of these; False if the stage has to wait."""
         requests = self._stage.queue.find(self._stage.name, requests)

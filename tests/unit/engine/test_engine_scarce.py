@@ -236,3 +236,13 @@ def test_what_memory_never_gives_back_is_diagnosed():
     assert "memory that nobody will give back: 5 B free on g; held: resident 30 B" in told[0][1]
     assert enters(result, "b") == {0: 1, 1: 1, 2: 1}
     assert ends(result) == [None] * 3
+
+
+def test_a_whole_batch_that_waits_for_ever_is_told_of_memory_not_of_its_policy():
+    pair = chain(
+        stage("a", 1, most=8), stage("b", 10, most=2, memory=needs(20, resident_base=10, when_full=WaitForAll()))
+    )
+    result = run(*pair, at=[0, 0, 0], gpus=gpu(65))  # the third waits with 10; two of them need 40 more, one would fit
+    told = [detail for _, kind, _, _, detail in incidents(result) if kind == "unfinished"]
+    assert len(told) == 3
+    assert all("memory that nobody will give back: 35 B free on g" in one for one in told)

@@ -1,0 +1,1 @@
+"""The questions on memory, a module each: `rows(small)` simulates, `draw(axes, rows)` draws."""
