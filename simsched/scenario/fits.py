@@ -44,8 +44,8 @@ def _put(values: Any, path: tuple[str, ...], number: int) -> Any:
 def derived(model: Model, stages: Mapping[str, str]) -> dict[str, int]:
     """For each of these stages the largest batch of the longest requests that fits alone beside weights and reserves.
 
-    It is the count of a server; batches of other stages on the GPU are not set aside for: what does not fit beside
-    them is left to `when_full`.
+    Servers of one stage on a GPU share it equally; batches of other stages are not set aside for: what does not fit
+    beside them is left to `when_full`.
 
     Args:
         model: the scenario's, with any number in the places of what is asked.
@@ -69,6 +69,8 @@ def derived(model: Model, stages: Mapping[str, str]) -> dict[str, int]:
 def largest_fitting(model: Model, spec: StageSpec, gpu: GpuSpec | None, size: float) -> int:
     """The largest batch of requests of this size (workload's unit) that fits beside what is fixed on its GPU.
 
+    Every server of the stage there may run one at a time.
+
     Raises:
         InputError: nothing limits it.
     """
@@ -76,8 +78,9 @@ def largest_fitting(model: Model, spec: StageSpec, gpu: GpuSpec | None, size: fl
         raise InputError("its GPU's memory is not counted: say gpus.….memory and the stage's memory")
     if size == float("inf"):
         raise InputError("the workload has no longest request: cap its sizes, or say a number")
-    reserve = model.fixed_on(gpu)["static"]
-    empty = gpu.allocator.start(free_beside_fixed(model, gpu))
+    servers = spec.servers_on(gpu.name)
+    reserve = model.fixed_on(gpu)["static"] // servers
+    empty = gpu.allocator.start(free_beside_fixed(model, gpu) // servers)
 
     def fits(count: int) -> bool:
         needs = together_bytes(spec.memory, [size * spec.scale] * count)  # type: ignore[arg-type]

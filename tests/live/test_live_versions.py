@@ -70,3 +70,12 @@ def test_a_real_model_needs_torch(installed):
     ):
         check_installed(torch=True)
     assert check_installed(torch=False) == ""
+
+
+def test_a_gpu_that_is_not_there_is_refused(installed):
+    monkeypatch = installed()
+    monkeypatch.setattr(versions, "find_spec", lambda _: True)
+    monkeypatch.setattr(versions, "_sees_a_gpu", lambda: False)
+    with pytest.raises(InputError, match=r"--gpu: torch sees no GPU here: leave --gpu out"):
+        check_installed(torch=True, gpu=True)
+    assert check_installed(torch=True) == ""

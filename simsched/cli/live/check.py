@@ -47,7 +47,7 @@ def check(
 
     values = [load_values(path, overrides or ()) for path in scenarios]
     models = [stage.get("model") for one in values for stage in ((one.get("live") or {}).get("stages") or {}).values()]
-    warn(check_installed(torch=any(model != "sleep" for model in models)))
+    warn(check_installed(torch=any(model != "sleep" for model in models), gpu=gpu))
     sitting = Sitting(
         out=out,
         gpu=gpu,

@@ -50,7 +50,7 @@ def serve(
     if dry_run:
         show(_table(plan))
         return
-    warn(check_installed(torch=plan.needs_torch))
+    warn(check_installed(torch=plan.needs_torch, gpu=gpu))
     server = Server(plan, host=host, port=port, log=log, events=events, stubs=stubs)
     show(_table(plan))
     try:

@@ -18,11 +18,12 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 _METHODS = ("enqueue", "abort", "start_serial", "run_batch", "emit_error", "consume_if_aborted", "is_aborted", "stop")
 
 
-def check_installed(*, torch: bool) -> str:
+def check_installed(*, torch: bool, gpu: bool = False) -> str:
     """Refuse to start what cannot run.
 
     Args:
         torch: whether a stage runs a real model.
+        gpu: whether it runs on a GPU.
 
     Returns:
         A warning in one line, "" where there is nothing to say.
@@ -38,9 +39,15 @@ def check_installed(*, torch: bool) -> str:
     for package in ("torch", "transformers") if torch else ():
         if find_spec(package) is None:
             raise InputError("is not installed: the live models need it; model: sleep does without", package)
+    if torch and gpu and not _sees_a_gpu():
+        raise InputError("torch sees no GPU here: leave --gpu out (--tiny makes models for a CPU)", "--gpu")
     _check_classes(found)
     tested = ", ".join(TESTED)
     return "" if found in TESTED else f"SGLang Omni {found} is installed, simsched live was tested with {tested}"
+
+
+def _sees_a_gpu() -> bool:
+    return bool(importlib.import_module("torch").cuda.is_available())
 
 
 def _check_classes(found: str) -> None:

@@ -31,6 +31,11 @@ def test_it_is_what_the_gpu_holds_less_its_margin():
     assert to_values(scenario)["stages"]["a"]["policy"]["max_batch"] == 8
 
 
+def test_servers_share_what_is_free():
+    found = scenario_of(with_(stages={"a": {**STAGE, "servers": 2}}))
+    assert found.stages["a"].policy.max_batch == 4  # 900 − 2 · 10 bytes, half of it, less 5
+
+
 def test_kept_and_handed_on_bytes_count_too():
     memory = {**STAGE["memory"], "kv": {"per_token": 1}}
     assert scenario_of(with_(stages={"a": {**STAGE, "memory": memory}})).stages["a"].policy.max_batch == 4
