@@ -69,7 +69,8 @@ class Accounts:
         """
         ledger = self.ledgers.get(spec.gpu or "")
         memory = spec.memory if ledger is not None else None
-        if memory is None and not self._handing_on.intersection(spec.wait_for):
+        reads = not self._handing_on.isdisjoint(spec.wait_for)
+        if memory is None and not reads:
             return None
         return Holding(
             spec,
@@ -77,6 +78,7 @@ class Accounts:
             ledger=ledger or self._uncounted,
             host=self._host,
             parcels=self._parcels,
+            reads=reads,
             neighbours=self._neighbours.setdefault(spec.gpu or "", []),
             kernel=self._kernel,
             recorder=self._recorder,

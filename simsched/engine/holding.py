@@ -38,6 +38,7 @@ class Holding:
         ledger: its GPU's.
         host: the host's, None where nobody counts.
         parcels: what requests bring and take on.
+        reads: whether stages before this one hand anything on.
         neighbours: the accounts of all stages on this GPU, to which this one is added.
         kernel: the clock.
         recorder: for what happens only here.
@@ -52,6 +53,7 @@ class Holding:
         ledger: Ledger,
         host: Ledger | None,
         parcels: Parcels,
+        reads: bool,
         neighbours: "list[Holding]",
         kernel: Kernel,
         recorder: Recorder,
@@ -63,6 +65,7 @@ class Holding:
         self.holds_requests = memory.holds_requests
         self._host = host
         self._parcels = parcels
+        self._sources = spec.wait_for if reads else ()
         self._neighbours = neighbours
         self._kernel = kernel
         self._recorder = recorder
@@ -88,11 +91,13 @@ class Holding:
 
     def leave(self, ids: Sequence[int]) -> None:
         """These requests are gone, with what they brought."""
-        for number in ids:
-            self._running.discard(number)
-            self._evicted.discard(number)
-            self.ledger.give(self._present.pop(number, []))
-            self._parcels.read(number, self.spec.wait_for)
+        if self.holds_requests:
+            self._running.difference_update(ids)
+            self._evicted.difference_update(ids)
+            for number in ids:
+                self.ledger.give(self._present.pop(number, ()))
+        for number in ids if self._sources else ():
+            self._parcels.read(number, self._sources)
 
     def evict_for(self, wanted: Sequence[int]) -> None:
         """Drop what waiting requests keep until these fit: of this stage first, of each the youngest's first."""
@@ -142,7 +147,8 @@ class Holding:
         held = self.ledger.take(shared + outputs)
         if held is None:
             return None
-        self._running.update(ids)
+        if self.holds_requests:
+            self._running.update(ids)
         grant = Grant(held[: len(shared)])
         self._put_before(grant, ids)
         for number, one in zip(ids, held[len(shared) :], strict=False):
@@ -218,4 +224,6 @@ class Holding:
 
     def _brought(self, ids: Sequence[int]) -> list[Parcel]:
         """What these bring from the stages before."""
-        return [parcel for number in ids for parcel in self._parcels.incoming(number, self.spec.wait_for)]
+        if not self._sources:
+            return []
+        return [parcel for number in ids for parcel in self._parcels.incoming(number, self._sources)]

@@ -73,6 +73,8 @@ class Ledger:
         self._spec = allocator or Exact()
         self._allocator = self._spec.start(self._left)
         self._empty = self._spec.start(self._left)
+        every_ms = getattr(self._spec, "release_every_ms", None)
+        self._trim_every_ns = None if every_ms is None else ns_from_ms(every_ms)
         self._trimmed_ns = 0
         self._note_cached()
 
@@ -118,8 +120,7 @@ class Ledger:
 
     def trim_ns(self) -> int:
         """Return what the allocator keeps to the GPU if that is due, and what it costs: 0 if not."""
-        every_ms = getattr(self._spec, "release_every_ms", None)
-        if every_ms is None or self._kernel.now - self._trimmed_ns < ns_from_ms(every_ms):
+        if self._trim_every_ns is None or self._kernel.now - self._trimmed_ns < self._trim_every_ns:
             return 0
         self._trimmed_ns = self._kernel.now
         if not self._allocator.trim():

@@ -78,12 +78,12 @@ def largest_fitting(model: Model, spec: StageSpec, gpu: GpuSpec | None, size: fl
         raise InputError("its GPU's memory is not counted: say gpus.….memory and the stage's memory")
     if size == float("inf"):
         raise InputError("the workload has no longest request: cap its sizes, or say a number")
-    servers = spec.servers_on(gpu.name)
+    servers, memory = spec.servers_on(gpu.name), spec.memory
     reserve = model.fixed_on(gpu)["static"] // servers
     empty = gpu.allocator.start(free_beside_fixed(model, gpu) // servers)
 
     def fits(count: int) -> bool:
-        needs = together_bytes(spec.memory, [size * spec.scale] * count)  # type: ignore[arg-type]
+        needs = together_bytes(memory, size * spec.scale, count)
         kv = needs.pop("kv", 0) if gpu.static else 0
         return kv <= reserve and empty.fits(sum(needs.values()))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from simsched.core import InputError, format_bytes, unknown
+from simsched.core import Batch, InputError, format_bytes, unknown
 from simsched.engine import GpuSpec, Model, StageSpec, Transfer
 from simsched.hardware import StageMemory
 from simsched.scenario.spec import Scenario, Stage, checked_bytes
@@ -84,7 +84,7 @@ def _check_one(spec: StageSpec, gpu: GpuSpec, largest: float, free: int) -> None
     """One request of the largest size, alone on the GPU."""
     memory = spec.memory
     assert memory is not None
-    needs = together_bytes(memory, [largest * spec.scale])
+    needs = together_bytes(memory, largest * spec.scale, 1)
     if gpu.static:
         needs.pop("kv", None)
     need = sum(needs.values())
@@ -96,13 +96,16 @@ def _check_one(spec: StageSpec, gpu: GpuSpec, largest: float, free: int) -> None
         )
 
 
-def together_bytes(memory: StageMemory, sizes: Sequence[float]) -> dict[str, int]:
-    """Kind → bytes of a batch of these sizes (the stage's unit) that runs, with what its requests keep and hand on."""
-    needs = memory.running_bytes(sizes)
-    for size in sizes:
-        kept = memory.present_bytes(size)
-        if memory.handoff is not None:
-            kept["handoff"] = memory.handoff.bytes_of(size)
-        for kind, count in kept.items():
-            needs[kind] = needs.get(kind, 0) + count
-    return needs
+def together_bytes(memory: StageMemory, size: float, count: int) -> dict[str, int]:
+    """Kind → bytes of a running batch of so many requests of one size (the stage's unit), with all that they hold.
+
+    >>> from simsched.hardware import Activation
+    >>> together_bytes(StageMemory(activation=Activation(base=5, per_unit=2), resident=1), 3, 4)
+    {'activation': 29, 'resident': 12}
+    """
+    one = {**memory.present_bytes(size), **memory.running_bytes([size])}
+    if memory.handoff is not None:
+        one["handoff"] = memory.handoff.bytes_of(size)
+    needs = {kind: each * count for kind, each in one.items()}
+    activation = memory.activation.bytes_of(Batch(count, size * count, size))
+    return {"activation": activation, **{kind: total for kind, total in needs.items() if kind != "activation"}}

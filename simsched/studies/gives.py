@@ -101,9 +101,8 @@ def batch_bytes(spec: StageSpec, count: int, size: float) -> int:
     """Bytes that a batch of so many requests of this size adds to what they keep while they wait."""
     if spec.memory is None:
         return 0
-    members = [size * spec.scale] * count
     kept = sum(count * each for each in spec.memory.present_bytes(size * spec.scale).values())
-    return sum(together_bytes(spec.memory, members).values()) - kept
+    return sum(together_bytes(spec.memory, size * spec.scale, count).values()) - kept
 
 
 def _waiting_bytes(spec: StageSpec, size: float) -> int:

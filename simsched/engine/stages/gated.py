@@ -176,9 +176,9 @@ class GatedStage(Intake):
     def begin(self, requests: Sequence[Request]) -> Running:
         """These leave the queue for a server, as a batch."""
         requests = self.queue.take(self.name, requests)
-        now, server = self._kernel.now, self._free.pop()
+        now, server, ids = self._kernel.now, self._free.pop(), list(map(ID, requests))
         self._wake_ns = None
-        batch = Running(requests, self._log.begin(list(map(ID, requests)), server, now), server, now)
+        batch = Running(requests, ids, self._log.begin(ids, server, now), server, now)
         if not self._simple:
             self._taken = None
             if self._watched is not None:
@@ -187,8 +187,7 @@ class GatedStage(Intake):
 
     def launch(self, batch: Running) -> None:
         """Run its program, between what memory asks for before and after."""
-        ids = list(map(ID, batch.requests))
-        grant = batch.grant
+        ids, grant = batch.ids, batch.grant
         around = grant is not None and bool(grant.before or grant.after)
         if self._draws_ns is not None:
             ns = self._draws_ns[ids[0]]
@@ -251,7 +250,8 @@ class GatedStage(Intake):
         if self._aborted is not None and self._aborted.ids:
             wanted = self._aborted.drop(wanted, self.name, "its result")
         if self.holding is not None and batch.grant is not None:
-            self.holding.finish(list(map(ID, batch.requests)), batch.grant, list(map(ID, wanted)))
+            arrived = batch.ids if wanted is batch.requests else list(map(ID, wanted))
+            self.holding.finish(batch.ids, batch.grant, arrived)
         return wanted
 
     def give_up(self, batch: Running) -> None:
@@ -272,7 +272,7 @@ class GatedStage(Intake):
             self._log.finish(batch.number, self._kernel.now)
             del self.watched()[batch.server]
             if self.holding is not None and batch.grant is not None:
-                self.holding.finish(list(map(ID, batch.requests)), batch.grant, ())
+                self.holding.finish(batch.ids, batch.grant, ())
         self._down = [*self._free, *(batch.server for batch in running)] if self._down is None else self._down
         self._free.clear()
         return [*waiting, *(request for batch in running for request in batch.requests)]

@@ -12,6 +12,7 @@ class Running:
 
     Attributes:
         requests: its members.
+        ids: their numbers.
         number: within its stage.
         server: that runs it.
         start_ns: when its requests left the queue.
@@ -22,10 +23,23 @@ class Running:
         dead: whether its process crashed: its steps lead nowhere.
     """
 
-    __slots__ = ("dead", "ended", "failures", "grant", "number", "requests", "server", "start_ns", "steps", "then")
+    __slots__ = (
+        "dead",
+        "ended",
+        "failures",
+        "grant",
+        "ids",
+        "number",
+        "requests",
+        "server",
+        "start_ns",
+        "steps",
+        "then",
+    )
 
-    def __init__(self, requests: Sequence[Request], number: int, server: int, start_ns: int) -> None:
+    def __init__(self, requests: Sequence[Request], ids: list[int], number: int, server: int, start_ns: int) -> None:
         self.requests = requests
+        self.ids = ids
         self.number = number
         self.server = server
         self.start_ns = start_ns

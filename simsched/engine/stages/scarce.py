@@ -158,7 +158,7 @@ class Scarce:
     def _try_again(self, batch: Running) -> None:
         if batch.dead:
             return
-        ids = _ids(batch.requests)
+        ids = batch.ids
         batch.grant = self._holding.start(ids)
         if batch.grant is not None:
             self._stage.launch(batch)
@@ -172,7 +172,7 @@ class Scarce:
         self._attempt(batch, way, batch.failures)
 
     def _failed(self, batch: Running) -> None:
-        self._holding.leave(_ids(batch.requests))
+        self._holding.leave(batch.ids)
         self._lose(batch.requests, self._stage.name, "error", "no memory for its batch", FAILED)
         self._stage.give_up(batch)
 
