@@ -42,7 +42,11 @@ class Accounts:
         self._parcels = Parcels()
         self._host = None
         self._stages: list[tuple[GatedStage, int]] = []
-        self._handing_on = {spec.name for spec in model.stages if spec.memory and spec.memory.handoff}
+        handing_on = {spec.name for spec in model.stages if spec.memory and spec.memory.handoff}
+        self._sources = {
+            spec.name: tuple(source for source in spec.wait_for if source in handing_on) for spec in model.stages
+        }
+        self._joins = [spec.name for spec in model.stages if len(spec.wait_for) > 1 and self._sources[spec.name]]
         self._uncounted = Ledger("", 2**62, kernel=kernel, recorder=Recorder(["-"], np.zeros(0)))
         self._neighbours: dict[str, list[Holding]] = {}
         self.ledgers = {gpu.name: self._ledger(model, gpu) for gpu in model.gpus if gpu.capacity is not None}
@@ -69,8 +73,8 @@ class Accounts:
         """
         ledger = self.ledgers.get(spec.gpu or "")
         memory = spec.memory if ledger is not None else None
-        reads = not self._handing_on.isdisjoint(spec.wait_for)
-        if memory is None and not reads:
+        sources = self._sources[spec.name]
+        if memory is None and not sources:
             return None
         return Holding(
             spec,
@@ -78,7 +82,7 @@ class Accounts:
             ledger=ledger or self._uncounted,
             host=self._host,
             parcels=self._parcels,
-            reads=reads,
+            sources=sources,
             neighbours=self._neighbours.setdefault(spec.gpu or "", []),
             kernel=self._kernel,
             recorder=self._recorder,
@@ -102,6 +106,13 @@ class Accounts:
         if isinstance(stage.holding.memory.when_full, CrashProcess):
             for other in self._of_process(stage, replica):
                 other.watched()
+
+    def forget(self, number: int) -> None:
+        """Nobody waits for this request: what lies before a stage that still waits for its other parts is not read."""
+        for name in self._joins:
+            accounts = [s.holding for s, _ in self._stages if s.name == name and s.holding is not None]
+            if all(one.awaits(number) for one in accounts):
+                self._parcels.read(number, self._sources[name])
 
     def _released(self, place: str) -> None:
         for stage, _ in self._stages:

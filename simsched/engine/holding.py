@@ -38,7 +38,7 @@ class Holding:
         ledger: its GPU's.
         host: the host's, None where nobody counts.
         parcels: what requests bring and take on.
-        reads: whether stages before this one hand anything on.
+        sources: stages before this one, of all its replicas, that hand anything on.
         neighbours: the accounts of all stages on this GPU, to which this one is added.
         kernel: the clock.
         recorder: for what happens only here.
@@ -53,7 +53,7 @@ class Holding:
         ledger: Ledger,
         host: Ledger | None,
         parcels: Parcels,
-        reads: bool,
+        sources: tuple[str, ...],
         neighbours: "list[Holding]",
         kernel: Kernel,
         recorder: Recorder,
@@ -65,11 +65,12 @@ class Holding:
         self.holds_requests = memory.holds_requests
         self._host = host
         self._parcels = parcels
-        self._sources = spec.wait_for if reads else ()
+        self.sources = sources
         self._neighbours = neighbours
         self._kernel = kernel
         self._recorder = recorder
         self._sizes = sizes
+        self._here: set[int] = set()  # kept where something is brought: who has entered and not left
         self._present: dict[int, list[Held]] = {}
         self._evicted: set[int] = set()
         self._running: set[int] = set()
@@ -84,6 +85,8 @@ class Holding:
 
     def enter(self, ids: Sequence[int]) -> None:
         """These requests are present from now on. One that the allocator has no place for takes it with its batch."""
+        if self.sources:
+            self._here.update(ids)
         for number in ids if self.holds_requests else ():
             held = self.ledger.take(self._keep([number]))
             if held is not None:
@@ -96,8 +99,14 @@ class Holding:
             self._evicted.difference_update(ids)
             for number in ids:
                 self.ledger.give(self._present.pop(number, ()))
-        for number in ids if self._sources else ():
-            self._parcels.read(number, self._sources)
+        if self.sources:
+            self._here.difference_update(ids)
+            for number in ids:
+                self._parcels.read(number, self.sources)
+
+    def awaits(self, number: int) -> bool:
+        """Whether a request that brings something has not entered here."""
+        return bool(self.sources) and number not in self._here
 
     def evict_for(self, wanted: Sequence[int]) -> None:
         """Drop what waiting requests keep until these fit: of this stage first, of each the youngest's first."""
@@ -224,6 +233,6 @@ class Holding:
 
     def _brought(self, ids: Sequence[int]) -> list[Parcel]:
         """What these bring from the stages before."""
-        if not self._sources:
+        if not self.sources:
             return []
-        return [parcel for number in ids for parcel in self._parcels.incoming(number, self._sources)]
+        return [parcel for number in ids for parcel in self._parcels.incoming(number, self.sources)]

@@ -155,6 +155,7 @@ class _Simulation:
         first = self.dispatchers.get(entry.name, self.stages[entry.name][0])
         if self.client.aborted is not None:
             self.client.aborted.in_service += [s.abort for replicas in self.stages.values() for s in replicas]
+            self.client.aborted.in_service.append(self.accounts.forget)
         passed = [(self.model.frontend, 0), (entry.process, 0)]
         self.client.connect(first, self.plant.tasks("admission", passed, self.sizes))
         if self.model.admission is not None:

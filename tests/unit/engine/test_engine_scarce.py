@@ -20,6 +20,7 @@ from simsched.hardware import (
     Wait,
     WaitForAll,
 )
+from simsched.policies.routing import RoundRobin
 
 
 def gpu(memory, **fields):
@@ -246,3 +247,29 @@ def test_a_whole_batch_that_waits_for_ever_is_told_of_memory_not_of_its_policy()
     told = [detail for _, kind, _, _, detail in incidents(result) if kind == "unfinished"]
     assert len(told) == 3
     assert all("memory that nobody will give back: 35 B free on g" in one for one in told)
+
+
+def joined(**fields):
+    """a hands on to b and c, which both hand on to d; b takes 5 ms, c 20, d 1."""
+    hands = StageMemory(handoff=Handoff(base=7))
+    return [
+        stage("a", 10, memory=hands, next=("b", "c")),
+        stage("b", 5, memory=fields.get("b", hands), wait_for=("a",), next=("d",)),
+        stage("c", 20, memory=hands, wait_for=("a",), next=("d",)),
+        stage("d", 1, wait_for=("b", "c"), **fields.get("d", {})),
+    ]
+
+
+@pytest.mark.parametrize("replicas", [{}, {"replicas": 2, "routing": RoundRobin()}])
+def test_a_join_reads_what_each_of_its_sources_hands_on(replicas):
+    result = run(*joined(d=replicas), at=[0], gpus=gpu(100))
+    assert statuses(result) == ["done"]
+    assert held(result, "handoff")[-1] == (31, 0)  # 10 + 20 + 1
+
+
+@pytest.mark.parametrize("replicas", [{}, {"replicas": 2, "routing": RoundRobin()}])
+def test_what_lies_before_a_join_is_freed_when_another_part_fails(replicas):
+    late = StageMemory(activation=Activation(base=90), when_full=FailBatch(attempt_ms=30), handoff=Handoff(base=7))
+    first = run(*joined(b=late, d=replicas), at=[0], gpus=gpu(95))
+    assert statuses(first) == ["failed"]
+    assert held(first, "handoff")[-1][1] == 0
