@@ -9,11 +9,11 @@ import numpy as np
 from simsched.core import Admission, Request, StageLoad
 from simsched.engine.gate import Gate
 from simsched.engine.kernel import Kernel
+from simsched.engine.losses import Losses
 from simsched.engine.outlet import Tasks
 from simsched.engine.patience import Aborted, Patience
 from simsched.engine.stages.intake import new_request
 from simsched.run import Recorder
-from simsched.run.recorder import REFUSED
 from simsched.workload import Load
 
 Progress = Callable[[int, int], None]
@@ -61,8 +61,6 @@ class Client:
         self._rows = len(load.sizes)
         self._backoff_ns = load.backoff_ns
         self.aborted = Aborted(kernel, recorder) if branching or load.patience_ns is not None else None
-        self._branching = branching
-        self._lost: set[int] = set()
         self.patience: Patience | None = None
         if self.aborted is not None:
             self.aborted.in_service.append(self._abort)
@@ -75,6 +73,14 @@ class Client:
                 one_way_ns=one_way_ns,
                 gone=self._again,
             )
+        self.losses = Losses(
+            kernel=kernel,
+            recorder=recorder,
+            one_way_ns=one_way_ns,
+            patience=self.patience,
+            aborted=self.aborted if branching else None,
+            gone=self._again,
+        )
         self._declared = load.declared.data
         self._classes = load.classes.data
         self._class_names = load.class_names
@@ -107,7 +113,9 @@ class Client:
 
     def guard(self, admission: Admission, stages: Sequence[StageLoad]) -> Gate:
         """Let an admission decide who gets to the first stage."""
-        self._gate = Gate(admission, kernel=self._kernel, stages=stages, let_in=self._let_in, turn_away=self._turn_away)
+        turn_away = self.losses.turn_away
+        self._gate = Gate(admission, kernel=self._kernel, stages=stages, let_in=self._let_in, turn_away=turn_away)
+        self.losses.gate = self._gate
         return self._gate
 
     def begin(self) -> None:
@@ -216,37 +224,7 @@ class Client:
         """Let in, but the first stage has no place."""
         if self._gate is not None:
             self._gate.leave([request.id])
-        self._turn_away(request, "no waiting place or memory", self._entry.name)
-
-    def _turn_away(
-        self, request: Request, reason: str, stage: str = "", kind: str = "refused", status: int = REFUSED
-    ) -> None:
-        self._recorder.incident(self._kernel.now, kind, request.id, stage, reason)
-        if self.patience is not None:
-            self.patience.leave([request.id])
-        self._kernel.after(self._one_way_ns, self._hear, (request.id, status))
-
-    def _hear(self, told: tuple[int, int]) -> None:
-        """The client hears of a refusal or an error."""
-        number, status = told
-        if self.patience is None or self.patience.awaited([number]):
-            self._recorder.lost(number, status)
-            self._again(number)
-
-    def lose(self, requests: Sequence[Request], stage: str, kind: str, reason: str, status: int) -> None:
-        """A stage gives up these: refused in the service, or failed. Their clients hear of it, once each."""
-        for request in requests:
-            if request.id in self._lost:
-                continue
-            if self._branching and self.aborted is not None:
-                self._lost.add(request.id)
-                if request.id in self.aborted.ids:
-                    self.aborted.count(request.id, stage, reason)
-                    continue
-                self.aborted.add(request.id)
-            if self._gate is not None:
-                self._gate.leave([request.id])
-            self._turn_away(request, reason, stage, kind, status)
+        self.losses.turn_away(request, "no waiting place or memory", self._entry.name)
 
     def _abort(self, number: int) -> None:
         """A client gave up on a request that is in the service."""

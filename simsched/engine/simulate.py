@@ -150,7 +150,7 @@ class _Simulation:
             for number, stage in enumerate(self.stages[spec.name]):
                 stage.outlet = self._outlet(spec, number)
                 self.kernel.deciders.append(stage)
-                self.accounts.attend(stage, number, self.client.lose)
+                self.accounts.attend(stage, number, self.client.losses.lose)
         entry = self.model.entry
         first = self.dispatchers.get(entry.name, self.stages[entry.name][0])
         if self.client.aborted is not None:

@@ -4,7 +4,7 @@ import gzip
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -272,6 +272,29 @@ def gather(paths: Iterable[Path]) -> Events:
 def _records(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
     """Number and content of each line; a last line that was cut is a problem, any other an error."""
     number = 0
+
+    def cut(at: int) -> None:
+        nonlocal number
+        number = at
+        problems.append(Problem("cut_line", detail=f"{path.name}:{at} is cut"))
+
+    for number, record in json_lines(path, cut):
+        yield number, record
+    if number == 0:
+        raise InputError("is empty; was the profile started before the phase?", str(path))
+
+
+def json_lines(path: Path, cut: Callable[[int], None] = lambda _: None) -> Iterator[tuple[int, Any]]:
+    """Number and content of each line of JSON, plain or packed.
+
+    Args:
+        path: the file.
+        cut: called with the number of a last line that is no JSON: whoever wrote it was stopped.
+
+    Raises:
+        InputError: another line is no JSON, or the file cannot be read to its end.
+    """
+    number = 0
     try:
         with opened(path) as lines:
             for number, line in enumerate(lines, 1):
@@ -280,13 +303,11 @@ def _records(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
                 except ValueError:
                     if next(lines, None) is not None:
                         raise InputError(f"is not JSON: {line[:40]!r}", f"{path}:{number}") from None
-                    problems.append(Problem("cut_line", detail=f"{path.name}:{number} is cut"))
+                    cut(number)
                     return
                 yield number, record
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot be read after line {number}: {_reason(error)}", str(path)) from error
-    if number == 0:
-        raise InputError("is empty; was the profile started before the phase?", str(path))
 
 
 def opened(path: Path) -> IO[bytes]:

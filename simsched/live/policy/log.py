@@ -6,13 +6,13 @@ nanoseconds since the scheduler was made; the first line says when that was.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from simsched.core import InputError, Request, shown
-from simsched.run.sglang_events import opened
+from simsched.run.sglang_events import json_lines
 
 _DEFAULTS = Request(0, 0, 0, 0)._asdict()
 
@@ -133,7 +133,7 @@ def read_decisions(path: str | Path) -> Decisions:
     Raises:
         InputError: naming file and line: unreadable, empty, or no log of decisions.
     """
-    lines = _lines(Path(path))
+    lines = json_lines(Path(path))
     try:
         head = next(lines)[1]
     except StopIteration:
@@ -169,22 +169,6 @@ def logs_in(paths: Iterable[Path]) -> list[Path]:
             raise InputError("has no decisions_*.jsonl: was a policy adapter served with --events?", str(path))
         found += here
     return found
-
-
-def _lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Number and content of each line."""
-    try:
-        with opened(path) as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    told = json.loads(line)
-                except ValueError:
-                    if next(lines, None) is not None:
-                        raise InputError(f"is not JSON: {line[:40]!r}", f"{path}:{number}") from None
-                    return
-                yield number, told
-    except (OSError, EOFError) as error:
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", str(path)) from error
 
 
 def _decision(number: int, line: Any, names: dict[int, str]) -> Decision:
