@@ -5,6 +5,7 @@ python experiments/live-smoke/compare.py --write    # and writes it
 """
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from simsched.live.check import judge, medians, read_foretold
@@ -23,13 +24,17 @@ SCENARIOS = {
     "bucketed-c64": "bucketed.yaml",
     "priority-c64": "priority.yaml",
 }
-LOGS = {"adapter-c64": "server-1", "bucketed-c64": "server-2"}
+SITTINGS = {
+    "The first sitting": (HERE, {"adapter-c64": "server-1", "bucketed-c64": "server-2"}),
+    "Once more, an hour later": (HERE / "again", {"bucketed-c64": "server-1"}),
+}
+"""Folder, and where the decision logs of its phases are."""
 SHORT = {"throughput_rps": "throughput, req/s", "latency_s.mean": "mean, s"}
 
 
-def predictions() -> list[str]:
-    told, digest = read_foretold(HERE)
-    judged = [one for each in told for one in judge(each, HERE / "phases" / each.name)[0]]
+def predictions(folder: Path) -> list[str]:
+    told, digest = read_foretold(folder)
+    judged = [one for each in told for one in judge(each, folder / "phases" / each.name)[0]]
     ranges = {each.name: each.ranges for each in told}
     lines = [
         f"Predictions of sha256 {digest}.",
@@ -53,14 +58,14 @@ def predictions() -> list[str]:
     return [*lines, "", f"Median of the absolute errors: {told_middle}."]
 
 
-def decisions() -> list[str]:
+def decisions(folder: Path, logs: Mapping[str, str]) -> list[str]:
     lines = [
         "| phase | stage | decisions | taken again by the policy | by the simulated stage |",
         "|---|---|---|---|---|",
     ]
-    for phase, folder in LOGS.items():
+    for phase, server in logs.items():
         plan = plan_server(load(HERE / SCENARIOS[phase]))
-        for log in sorted((HERE / folder).glob("decisions_*")):
+        for log in sorted((folder / server).glob("decisions_*")):
             stage = plan.stage(log.name.split("_")[1])
             asked, replayed = (
                 judge(log, stage.spec.policy, spec=stage.spec, room=stage.room)
@@ -71,16 +76,18 @@ def decisions() -> list[str]:
     return lines
 
 
-def batches() -> list[str]:
+def batches(folder: Path) -> list[str]:
     lines = ["| phase | stage | batches | formed again | by its own clock |", "|---|---|---|---|---|"]
-    for phase, file in SCENARIOS.items():
-        found = agreement(read_phase(HERE / "phases" / phase), load(HERE / file), durations=True)
+    for phase in [name for name in SCENARIOS if (folder / "phases" / name).is_dir()]:
+        found = agreement(read_phase(folder / "phases" / phase), load(HERE / SCENARIOS[phase]), durations=True)
         lines += [f"| {phase} | {one.stage} | {one.batches} | {one.agree} | {one.agree_by_clock} |" for one in found]
     return lines
 
 
 def report() -> str:
-    parts = (predictions(), decisions(), batches())
+    parts = []
+    for title, (folder, logs) in SITTINGS.items():
+        parts += [[f"## {title}"], predictions(folder), decisions(folder, logs), batches(folder)]
     return "<!-- written by compare.py -->\n" + "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
