@@ -12,9 +12,9 @@ from simsched.live.check import judge, medians, read_foretold
 from simsched.live.policy import check_decisions, replay_decisions
 from simsched.live.serve import plan_server
 from simsched.report.words import number, signed_percent
-from simsched.run import read_phase
+from simsched.run import Run, read_phase
 from simsched.scenario import load
-from simsched.studies import agreement
+from simsched.studies import agreement, predict
 
 HERE = Path(__file__).parent
 SCENARIOS = {
@@ -84,10 +84,31 @@ def batches(folder: Path) -> list[str]:
     return lines
 
 
+def services(folder: Path) -> list[str]:
+    """Batches by their longest member, recorded and simulated on the same requests."""
+    heads = "phase | stage | longest, words | batches | of requests | mean ms"
+    lines = [f"| {heads} | simulated batches | of requests | mean ms |"]
+    lines.append("|---" * 9 + "|")
+    for phase in [name for name in SCENARIOS if (folder / "phases" / name).is_dir()]:
+        found = predict(load(HERE / SCENARIOS[phase]), folder / "phases" / phase)
+        for stage in found.recorded.stages:
+            for longest in (6, 60):
+                cells = [cell for run in (found.recorded, found.run) for cell in _of(run, stage, longest)]
+                lines.append(f"| {phase} | {stage} | {longest} | {' | '.join(cells)} |")
+    return lines
+
+
+def _of(run: Run, stage: str, longest: float) -> tuple[str, str, str]:
+    batches = run.batches_of(stage)
+    here = batches[batches["longest"] == longest]
+    ms = (here["end_ns"] - here["start_ns"]) / 1e6
+    return str(len(here)), f"{here['count'].mean():.2f}", f"{ms.mean():.1f}"
+
+
 def report() -> str:
     parts = []
     for title, (folder, logs) in SITTINGS.items():
-        parts += [[f"## {title}"], predictions(folder), decisions(folder, logs), batches(folder)]
+        parts += [[f"## {title}"], predictions(folder), decisions(folder, logs), batches(folder), services(folder)]
     return "<!-- written by compare.py -->\n" + "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
