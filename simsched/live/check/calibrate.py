@@ -16,7 +16,7 @@ class Calibration:
     """What a short phase says of the host.
 
     Attributes:
-        phase: its folder; "" where nothing was measured.
+        phase: name of its folder; "" where nothing was measured.
         factor: on the parameters of host work; 1 where nothing is told.
         told: whether the phase tells it: it explains at least 5 % of what the programs leave unexplained.
         why: in words.
@@ -49,11 +49,11 @@ def calibration(values: Mapping[str, Any], phase: Path) -> Calibration:
     try:
         found = mood(Case(phase.name, values, read_phase(phase)), parameters_of(values))
     except InputError as error:
-        return Calibration(phase=str(phase), why=f"the phase cannot be used: {error}")
+        return Calibration(phase=phase.name, why=f"the phase cannot be used: {error}")
     left = found.loss / found.loss_without if found.loss_without else 1.0
     why = f"with host times × {found.factor:.3f} its batches are explained better: {1 - left:.0%} less is left over"
     if not found.told:
         return Calibration(
-            phase=str(phase), why=f"no factor tells more than 1 does ({found.factor:.3f}: {1 - left:.0%})"
+            phase=phase.name, why=f"no factor tells more than 1 does ({found.factor:.3f}: {1 - left:.0%})"
         )
-    return Calibration(phase=str(phase), factor=found.factor, told=True, why=why)
+    return Calibration(phase=phase.name, factor=found.factor, told=True, why=why)

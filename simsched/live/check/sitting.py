@@ -178,7 +178,7 @@ class _Course:
         )
         phase = self._sitting.out / "calibration"
         why = self._loaded(replace(scenario, workload=workload), phase, served, server)
-        found = Calibration(phase=str(phase), why=why) if why else calibration(values, phase)
+        found = Calibration(phase=phase.name, why=why) if why else calibration(values, phase)
         self.checked.calibration = found
         self._say(f"calibrated: {found.why}")
 
