@@ -307,7 +307,8 @@ def json_lines(path: Path, cut: Callable[[int], None] = lambda _: None) -> Itera
                     return
                 yield number, record
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"cannot be read after line {number}: {_reason(error)}", str(path)) from error
+        where = f" after line {number}" if number else ""
+        raise InputError(f"cannot be read{where}: {_reason(error)}", str(path)) from error
 
 
 def opened(path: Path) -> IO[bytes]:

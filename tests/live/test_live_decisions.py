@@ -169,7 +169,7 @@ def test_what_is_no_log_is_refused_in_one_line(tmp_path, text, words):
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"d.jsonl: cannot be read after line 0: No such file"):
+    with pytest.raises(InputError, match=r"d.jsonl: cannot be read: No such file"):
         read_decisions(tmp_path / "d.jsonl")
 
 
