@@ -20,6 +20,7 @@ from simsched.core.errors import (
     raised,
     unknown,
 )
+from simsched.core.fields import checked_bytes, keep_bytes
 from simsched.core.plain import Plain, shown
 from simsched.core.provenance import Origin, Provenance, weakest
 from simsched.core.registry import Registry
@@ -60,7 +61,9 @@ __all__ = [
     "StaticView",
     "SystemView",
     "Unstable",
+    "checked_bytes",
     "format_bytes",
+    "keep_bytes",
     "ns_from_ms",
     "ns_from_s",
     "parse_bytes",

@@ -64,9 +64,7 @@ class Ledger:
         self._on_release = on_release
         self._held: dict[str, int] = {}
         fixed = {kind: count for kind, count in (fixed or {}).items() if count}
-        self._left = capacity - sum(fixed.values())
-        if self._left < 0:
-            raise InputError(_too_much(gpu, capacity, fixed), f"gpus.{gpu}.memory")
+        self._left = beside_fixed(gpu, capacity, fixed)
         for kind, count in fixed.items():
             self._note(kind, count)
         self._reserve = self._reserve_free = fixed.get("static", 0)
@@ -129,7 +127,7 @@ class Ledger:
         return ns_from_ms(getattr(self._spec, "release_ms", 0.0))
 
     def __str__(self) -> str:
-        """Words such as "20 B free of 60 B beside weights 40 B"."""
+        """Words such as "20 B free on gpu0; held: weights 40 B"."""
         held = ", ".join(f"{kind} {format_bytes(count)}" for kind, count in self._held.items() if count)
         return f"{format_bytes(self.free)} free on {self.gpu}; held: {held or 'nothing'}"
 
@@ -192,8 +190,23 @@ class Ledger:
         self._recorder.memory(self._kernel.now, self.gpu, kind, held)
 
 
-def _too_much(gpu: str, capacity: int, fixed: Mapping[str, int]) -> str:
-    """Such as "weights need 210 B, g has 209 B after its margin: …"."""
-    what = " and ".join(fixed)
-    need = f"{what} need {format_bytes(sum(fixed.values()))}, {gpu} has {format_bytes(capacity)} after its margin"
-    return f"{need}: choose smaller models or add a GPU"
+def beside_fixed(gpu: str, capacity: int, fixed: Mapping[str, int]) -> int:
+    """Bytes of a GPU for what comes and goes: its capacity less what is held from start to end.
+
+    Args:
+        gpu: its name.
+        capacity: bytes that may be held.
+        fixed: kind → bytes.
+
+    Raises:
+        InputError: these do not fit.
+    """
+    known = {kind: count for kind, count in fixed.items() if count}
+    free = capacity - sum(known.values())
+    if free >= 0:
+        return free
+    need, has = format_bytes(sum(known.values())), format_bytes(capacity)
+    change = "choose smaller models or add a GPU" if set(known) == {"weights"} else "reserve less or add a GPU"
+    raise InputError(
+        f"{' and '.join(known)} need {need}, {gpu} has {has} after its margin: {change}", f"gpus.{gpu}.memory"
+    )

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from simsched.core import InputError, parse_bytes
+from simsched.core import InputError, keep_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +63,7 @@ class Kv:
     def __post_init__(self) -> None:
         if self.page_size < 1:
             raise InputError(f"got {self.page_size}, must be at least 1 token", "page_size")
-        try:
-            object.__setattr__(self, "per_token", parse_bytes(self.per_token))
-        except ValueError as error:
-            raise InputError(str(error), "per_token") from error
+        keep_bytes(self, "per_token")
         if bool(self.per_token) == (self.shape is not None):
             got = "neither" if self.shape is None else "both"
             raise InputError(f"got {got}, must be per_token or shape", "per_token")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from simsched.core import Batch, InputError, parse_bytes
+from simsched.core import Batch, InputError, keep_bytes
 from simsched.hardware.curves.base import By
 from simsched.hardware.kv import Kv
 from simsched.hardware.when_full import Shrink, WhenFull
@@ -26,7 +26,7 @@ class Activation:
     pieces: int = 1
 
     def __post_init__(self) -> None:
-        _to_bytes(self, "base", "per_unit")
+        keep_bytes(self, "base", "per_unit")
         if self.pieces < 1:
             raise InputError(f"got {self.pieces}, must be at least 1", "pieces")
 
@@ -59,7 +59,7 @@ class Handoff:
     pinned: bool = True
 
     def __post_init__(self) -> None:
-        _to_bytes(self, "base", "per_unit", *(["host_above"] if self.host_above is not None else []))
+        keep_bytes(self, "base", "per_unit", *(["host_above"] if self.host_above is not None else []))
         if (self.host_above is None) != (self.link is None):
             missing = "host_above" if self.host_above is None else "link"
             raise InputError("is missing: say from which size on (host_above) and over which link", missing)
@@ -96,7 +96,7 @@ class StageMemory:
     when_full: WhenFull = field(default_factory=Shrink)
 
     def __post_init__(self) -> None:
-        _to_bytes(self, "weights", "resident", "resident_base")
+        keep_bytes(self, "weights", "resident", "resident_base")
 
     def resident_bytes(self, count: int, total: float) -> int:
         """Bytes of so many requests with this sum of sizes (the stage's unit)."""
@@ -120,11 +120,3 @@ class StageMemory:
     def holds_requests(self) -> bool:
         """Whether requests hold memory while they are there."""
         return bool(self.resident or self.resident_base or (self.kv is not None and self.kv.held == "present"))
-
-
-def _to_bytes(spec: object, *names: str) -> None:
-    for name in names:
-        try:
-            object.__setattr__(spec, name, parse_bytes(getattr(spec, name)))
-        except ValueError as error:
-            raise InputError(str(error), name) from error

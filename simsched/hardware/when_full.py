@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from simsched.core import InputError, Registry
+from simsched.hardware.curves.base import at_least
 
 
 class Shortage(NamedTuple):
@@ -70,13 +71,6 @@ class WhenFull(Protocol):
 WHEN_FULL: Registry[WhenFull] = Registry("way out of full memory", "when_full", " with answer(shortage)")
 
 
-def _check_ms(spec: object, *names: str) -> None:
-    for name in names:
-        value = getattr(spec, name)
-        if not 0 <= value < float("inf"):
-            raise InputError(f"got {value}, must be a finite number, at least 0", name)
-
-
 @WHEN_FULL.register("shrink")
 @dataclass(frozen=True, kw_only=True)
 class Shrink:
@@ -130,7 +124,7 @@ class FailBatch:
     attempt_ms: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_ms(self, "attempt_ms")
+        at_least("attempt_ms", self.attempt_ms)
 
     def answer(self, shortage: Shortage) -> Way:
         """An error for all."""
@@ -159,7 +153,9 @@ class Retry:
     attempts: int = 10
 
     def __post_init__(self) -> None:
-        _check_ms(self, "attempt_ms", "backoff_ms", "factor")
+        at_least("attempt_ms", self.attempt_ms)
+        at_least("backoff_ms", self.backoff_ms)
+        at_least("factor", self.factor)
         if self.attempt_ms + self.backoff_ms == 0:
             raise InputError("got 0 beside attempt_ms 0: it would try for ever at one instant", "backoff_ms")
         if self.attempts < 1:
@@ -184,7 +180,7 @@ class EvictWaiting:
     recompute_ms: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_ms(self, "recompute_ms")
+        at_least("recompute_ms", self.recompute_ms)
 
     def answer(self, shortage: Shortage) -> Way:
         """Evict; then what fits."""
@@ -205,7 +201,7 @@ class CrashProcess:
     downtime_ms: float = 30_000.0
 
     def __post_init__(self) -> None:
-        _check_ms(self, "downtime_ms")
+        at_least("downtime_ms", self.downtime_ms)
 
     def answer(self, shortage: Shortage) -> Way:
         """The end of all of them."""

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from simsched.core import NS_PER_S, InputError, unknown
+from simsched.run.lines import opened
 from simsched.run.recorder import DONE, FAILED, REFUSED, UNFINISHED
 from simsched.run.schema import NEVER, STATUS
-from simsched.run.sglang_events import LATEST_NS, opened
+from simsched.run.sglang_events import LATEST_NS
 
 COLUMNS = ("index", "words", "sent_s", "done_s", "status", "request_id")
 CHUNK_COLUMNS = ("index", "time_s", "bytes")

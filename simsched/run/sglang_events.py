@@ -1,15 +1,13 @@
 """The profile events of SGLang Omni, line by line, gathered by stage: who entered when, and in which batch."""
 
-import gzip
-import json
 import math
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simsched.core import InputError
+from simsched.run.lines import json_lines
 from simsched.run.schema import NEVER
 
 LATEST_NS = 2**62
@@ -282,42 +280,6 @@ def _records(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Any]]:
         yield number, record
     if number == 0:
         raise InputError("is empty; was the profile started before the phase?", str(path))
-
-
-def json_lines(path: Path, cut: Callable[[int], None] = lambda _: None) -> Iterator[tuple[int, Any]]:
-    """Number and content of each line of JSON, plain or packed.
-
-    Args:
-        path: the file.
-        cut: called with the number of a last line that is no JSON: whoever wrote it was stopped.
-
-    Raises:
-        InputError: another line is no JSON, or the file cannot be read to its end.
-    """
-    number = 0
-    try:
-        with opened(path) as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    record = json.loads(line)
-                except ValueError:
-                    if next(lines, None) is not None:
-                        raise InputError(f"is not JSON: {line[:40]!r}", f"{path}:{number}") from None
-                    cut(number)
-                    return
-                yield number, record
-    except (OSError, EOFError, zlib.error) as error:
-        where = f" after line {number}" if number else ""
-        raise InputError(f"cannot be read{where}: {_reason(error)}", str(path)) from error
-
-
-def opened(path: Path) -> IO[bytes]:
-    """The file's bytes, unpacked if its name ends in .gz."""
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
 
 
 def _stepped(what: str) -> InputError:

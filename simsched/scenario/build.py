@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from simsched.core import InputError, stream, unknown
+from simsched.core import InputError, checked_bytes, stream, unknown
 from simsched.engine import GpuSpec, HostSpec, LinkSpec, Model, ProcessSpec, StageSpec
 from simsched.hardware import Curve, EventLoopCosts, Op, Program, Work
 from simsched.hardware.curves import Random
@@ -14,7 +14,7 @@ from simsched.scenario.graph import Graph, read_graph
 from simsched.scenario.kinds import PLAIN
 from simsched.scenario.memory import check_memory, transfer_of
 from simsched.scenario.program import read_program
-from simsched.scenario.spec import Process, Scenario, Stage, checked_bytes
+from simsched.scenario.spec import Process, Scenario, Stage
 from simsched.workload.clients import deadlines_ns
 
 

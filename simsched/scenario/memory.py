@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from simsched.core import Batch, InputError, format_bytes, unknown
-from simsched.engine import GpuSpec, Model, StageSpec, Transfer
+from simsched.core import Batch, InputError, checked_bytes, format_bytes, unknown
+from simsched.engine import GpuSpec, Model, StageSpec, Transfer, beside_fixed
 from simsched.hardware import StageMemory
-from simsched.scenario.spec import Scenario, Stage, checked_bytes
+from simsched.scenario.spec import Scenario, Stage
 
 
 def transfer_of(scenario: Scenario, stage: Stage, following: Sequence[str]) -> Transfer | None:
@@ -60,15 +60,7 @@ def free_beside_fixed(model: Model, gpu: GpuSpec) -> int:
     Raises:
         InputError: these do not fit.
     """
-    fixed = {kind: count for kind, count in model.fixed_on(gpu).items() if count}
-    free = int(gpu.capacity or 0) - sum(fixed.values())
-    if free >= 0:
-        return free
-    need, has = format_bytes(sum(fixed.values())), format_bytes(int(gpu.capacity or 0))
-    change = "choose smaller models or add a GPU" if set(fixed) == {"weights"} else "reserve less or add a GPU"
-    raise InputError(
-        f"{' and '.join(fixed)} need {need}, {gpu.name} has {has} after its margin: {change}", f"gpus.{gpu.name}.memory"
-    )
+    return beside_fixed(gpu.name, int(gpu.capacity or 0), model.fixed_on(gpu))
 
 
 def _check_reserve(model: Model, gpu: GpuSpec) -> None:

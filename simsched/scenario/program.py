@@ -13,9 +13,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from simsched.core import InputError, shown, unknown
+from simsched.core import InputError, checked_bytes, shown, unknown
 from simsched.hardware import Curve, Each, Linear, Mark, Op, Operation, Program, Slices, Work
-from simsched.scenario.spec import Link, checked_bytes
+from simsched.scenario.spec import Link
 
 ReadCurve = Callable[[object], Curve]
 _WORDS = ("work", "enqueue", "sync", "move", "slices", "each", "mark")

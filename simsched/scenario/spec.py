@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from simsched.core import Admission, InputError, Policy, Provenance, Routing, parse_bytes, unknown
+from simsched.core import Admission, InputError, Policy, Provenance, Routing, keep_bytes, unknown
 from simsched.engine.model import Cancelled
 from simsched.engine.resources import Sharing
 from simsched.hardware import AllocatorSpec, Curve, Exact, StageMemory
@@ -45,8 +45,8 @@ class Gpu:
             most = f"at most {1 - self.margin:g} beside the margin" if self.margin else "at most 1"
             raise InputError(f"got {self.static:g}, must be at least 0 and {most}", "static")
         if self.memory is not None:
-            object.__setattr__(self, "memory", checked_bytes(self.memory, "memory"))
-        object.__setattr__(self, "context", checked_bytes(self.context, "context"))
+            keep_bytes(self, "memory")
+        keep_bytes(self, "context")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class Host:
     memory: int | float | str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "memory", checked_bytes(self.memory, "memory"))
+        keep_bytes(self, "memory")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Link:
     def __post_init__(self) -> None:
         for name in ("bandwidth", "pageable"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, checked_bytes(getattr(self, name), name))
+                keep_bytes(self, name)
                 if getattr(self, name) == 0:
                     raise InputError("got 0, must be above 0", name)
         if not 0 <= self.latency_ms < float("inf"):
@@ -284,15 +284,3 @@ class Scenario:
         if stage not in self.stages:
             raise unknown("stage", stage, self.stages)
         return replace(self, stages={**self.stages, stage: replace(self.stages[stage], policy=policy)})
-
-
-def checked_bytes(value: object, name: str) -> int:
-    """Bytes of a field.
-
-    Raises:
-        InputError: an unknown unit, negative, or not finite.
-    """
-    try:
-        return parse_bytes(value)  # type: ignore[arg-type]
-    except ValueError as error:
-        raise InputError(str(error), name) from error

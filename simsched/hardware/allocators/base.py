@@ -2,7 +2,7 @@
 
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
-from simsched.core import InputError, Registry, SimschedError, parse_bytes
+from simsched.core import InputError, Registry, SimschedError, checked_bytes
 
 T = TypeVar("T")
 
@@ -137,10 +137,7 @@ def positive_bytes(spec: object, *names: str) -> None:
     """
     for name in names:
         value = getattr(spec, name)
-        try:
-            count = value if isinstance(value, int) and value < 0 else parse_bytes(value)
-        except ValueError as error:
-            raise InputError(str(error), name) from error
+        count = value if isinstance(value, int) and value < 0 else checked_bytes(value, name)
         if count <= 0:
             raise InputError(f"got {value}, must be above 0", name)
         object.__setattr__(spec, name, count)

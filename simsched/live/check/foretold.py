@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -111,7 +110,6 @@ def write_foretold(told: Sequence[Foretold], calibration: Mapping[str, Any], fol
     digest = hashlib.sha256(text.encode()).hexdigest()
     path.write_text(text, encoding="utf-8")
     (folder / HASH).write_text(f"{digest}  {PREDICTIONS}\n", encoding="utf-8")
-    os.sync()
     return digest
 
 

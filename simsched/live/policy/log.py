@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from simsched.core import InputError, Request, shown
-from simsched.run.sglang_events import json_lines
+from simsched.run.lines import json_lines
 
 _DEFAULTS = Request(0, 0, 0, 0)._asdict()
 
